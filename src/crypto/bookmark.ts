@@ -11,12 +11,12 @@ import { NOWHERE, open, seal } from "./seal.ts";
 
 const associatedData = (key: string) => ({ kind: "bookmark", vault: NOWHERE, record: NOWHERE, version: 0, key }) as const;
 
-/** In: the time, which decides about the key: Unix milliseconds. */
+/** Seals a bookmark under the active root key's key for the day of `now`, in Unix milliseconds. */
 export const sealBookmark = async ({ active }: Keyring, bookmark: string, now: number): Promise<string> =>
   `${active.id}.${dayOf(now)}.${await seal(await dayKey(active, now), associatedData(active.id), bookmark)}`;
 
 /**
- * Opens a text that `sealBookmark` made. Out: the bookmark; `undefined` when its root key is not in the keyring. Errors: `bookmark` for any
+ * Decrypts a text made by `sealBookmark`. Returns undefined if its root key is not in the keyring. Fails with `bookmark` for any
  * other text.
  */
 export async function openBookmark({ keys }: Keyring, text: string): Promise<Result<string | undefined>> {

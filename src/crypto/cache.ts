@@ -18,7 +18,7 @@ export function createCache<V>(limit: number, ttl: number): Cache<V> {
     },
     set(key, value, now) {
       entries.delete(key);
-      // A Map keeps the order of insertion, which is that of expiry.
+      // A Map keeps insertion order, which is the order of expiry.
       for (const [oldest, { until }] of entries) {
         if (until > now && entries.size < limit) break;
         entries.delete(oldest);

@@ -17,16 +17,16 @@ const NONCE_BYTES = 12;
 export interface ChunkCipher {
   readonly header: Uint8Array;
   readonly seal: (chunk: Uint8Array, index: number) => Promise<Uint8Array>;
-  /** Rejects when the chunk is not the one of this message at this index. */
+  /** Decrypts a chunk. Rejects if the chunk does not belong to this message at this index. */
   readonly open: (sealed: Uint8Array, index: number) => Promise<Uint8Array>;
 }
 
-/** A cipher for a new message. In: the input key (32 random bytes) and the context that the message is bound to. */
+/** Creates a cipher for a new message. `inputKey` is 32 random bytes. The message is bound to `context`. */
 export async function createCipher(inputKey: Uint8Array, context: Uint8Array): Promise<ChunkCipher> {
   return cipherOf(inputKey, context, crypto.getRandomValues(new Uint8Array(SALT_BYTES)));
 }
 
-/** The cipher of a message with this header. Errors: `integrity`, when key, context and commitment do not belong together. */
+/** Recreates the cipher of a message from its header. Fails with `integrity` if key, context and commitment do not match. */
 export async function recoverCipher(inputKey: Uint8Array, context: Uint8Array, header: Uint8Array): Promise<Result<ChunkCipher>> {
   if (header.length !== HEADER_BYTES) return fail("integrity");
   const cipher = await cipherOf(inputKey, context, header.subarray(0, SALT_BYTES));
@@ -46,7 +46,7 @@ async function cipherOf(inputKey: Uint8Array, context: Uint8Array, salt: Uint8Ar
   };
 }
 
-/** The base nonce XOR the number of the chunk, big-endian: 32 bits hold 64 TiB. */
+/** Returns the base nonce XOR the number of the chunk, big-endian: 32 bits hold 64 TiB. */
 function nonceOf(base: Uint8Array, index: number): Uint8Array {
   const nonce = base.slice();
   const view = new DataView(nonce.buffer);

@@ -2,12 +2,13 @@ import { concat } from "./bytes.ts";
 import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
 
 /**
- * The texts that authenticate the console and logins from it: cookies of sessions and of sign-ins, one-time codes, and the codes of logins (contract 28).
+ * The texts that authenticate the console and its logins: cookies of sessions and of sign-ins, one-time codes, and the codes of
+ * logins (contract 28).
  *
  *     base64url( random 24 | the first 8 bytes of HMAC-SHA-256 under a key of the use, over the random bytes )
  *
- * The 192 random bits are what cannot be guessed. The HMAC refuses a text that this service did not make without a call of D1, as the
- * signature of a token does, so that invalid texts cause no load there.
+ * The 192 random bits cannot be guessed. Like a token's signature, the HMAC refuses a forged text without a call of D1, so that
+ * invalid texts cause no load there.
  */
 
 export type Use = "session" | "sign-in" | "sign-in-code" | "authorization-code" | "login-code";
@@ -31,7 +32,7 @@ export async function createConsoleSecret({ active }: Keyring, use: Use): Promis
   return { text: bytes.toBase64({ alphabet: "base64url", omitPadding: true }), id: await idOf(bytes) };
 }
 
-/** Out: the id of the row of a text; `undefined` for a text that no root key of the keyring made for this use. */
+/** Returns the id of a text's row, or undefined if no root key of the keyring made the text for this use. */
 export async function parseConsoleSecret({ keys }: Keyring, use: Use, text: string): Promise<string | undefined> {
   if (!/^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text)) return undefined; // the last character has two unused bits (RFC 4648 section 3.5)
   const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });

@@ -11,7 +11,7 @@ const CACHED_KEYS_MAX = 64;
 
 const derived = new WeakMap<CryptoKey, Map<string, CryptoKey>>();
 
-/** The AES-256-GCM key of a root key for the day (UTC) of a time. In: Unix milliseconds. The key is cached. */
+/** Returns a root key's AES-256-GCM key for the UTC day of `time`, in Unix milliseconds. The key is cached. */
 export async function dayKey({ base }: RootKey, time: number): Promise<CryptoKey> {
   const day = dayOf(time);
   const keys = derived.get(base) ?? new Map<string, CryptoKey>();

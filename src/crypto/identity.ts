@@ -14,14 +14,14 @@ export interface Identity {
   readonly email: string;
   /** All claims of the token, for rules. */
   readonly claims: JsonObject;
-  /** The identity of the token, as that of `VerifiedJwt`. */
+  /** The identity of the token, as in `VerifiedJwt`. */
   readonly jti: string;
 }
 
 /** Characters of `sub` (OpenID Connect Core 1.0 section 2). */
 const SUBJECT_MAX = 255;
 
-/** Of `email_verified`. Some providers write it as a text, and some leave it out. */
+/** Accepted values of `email_verified`. Some providers write it as a string, and some omit it. */
 const VERIFIED: ReadonlySet<unknown> = new Set([undefined, true, "true"]);
 
 /** Fails with `unauthorized` for a token without `sub`, and with `account_refused` for one without an email that is verified. */
@@ -35,10 +35,15 @@ export function parseIdentity({ payload, jti }: VerifiedJwt): Result<Identity> {
   return ok({ issuer: iss as string, subject: sub, email: normalizeEmail(email), claims: payload, jti });
 }
 
-/** Whether a token of Cloudflare Access is that of a person who has signed in to an application: one of a service has no email. */
+/**
+ * Returns true if a token of Cloudflare Access belongs to a person who signed in to an application. Service tokens have no email.
+ */
 export const isOfPerson = ({ email, type, common_name: service }: JsonObject): boolean =>
   typeof email === "string" && isEmail(email) && service === undefined && (type === undefined || type === "app");
 
-/** Whether an ID token is for the client (OpenID Connect Core 1.0 section 3.1.3.7): one of several audiences has to be named in `azp`. */
+/**
+ * Returns true if an ID token is for the client (OpenID Connect Core 1.0 section 3.1.3.7). With several audiences, `azp` has to
+ * name the client.
+ */
 export const isForClient = ({ aud, azp }: JsonObject, clientId: string): boolean =>
   azp === undefined ? [aud].flat().length === 1 : azp === clientId;

@@ -23,7 +23,7 @@ export const JWT_FAULTS = [
 
 export type JwtFault = (typeof JWT_FAULTS)[number];
 
-/** What parsing and verification answer. */
+/** The result of parsing and verification. */
 export type Verdict<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: JwtFault };
 
 /** A token that was parsed. Nothing of it is verified. */
@@ -35,7 +35,7 @@ export interface ParsedJwt {
   readonly payload: JsonObject;
 }
 
-/** What a token has to be. */
+/** The required claims of a token. */
 export interface Expected {
   readonly issuer: string;
   readonly audience: string;
@@ -48,7 +48,7 @@ export interface Expected {
 /** A token that was verified. */
 export interface VerifiedJwt {
   readonly payload: JsonObject;
-  /** Which token it is: its `jti`, or `sha256:` and the hash, in hexadecimal digits, of the text that was signed. */
+  /** The token's `jti`, or `sha256:` and the hexadecimal hash of the signed text. */
   readonly jti: string;
   /** Unix seconds. The token has no tolerance beyond `expiresAt`, so until then a second use of it can be found. */
   readonly issuedAt: number;
@@ -70,8 +70,9 @@ const TYPES: ReadonlySet<unknown> = new Set([undefined, "jwt", "at+jwt"]);
 const refuse = (fault: JwtFault) => ({ ok: false, fault }) as const;
 
 /**
- * Parses a token in its compact form (RFC 7515 section 3.1): three parts of unpadded base64url in canonical form (RFC 4648 section 3.5), of
- * which the first two are JSON objects without a repeated name. Out: what finds its issuer and its key, unverified.
+ * Parses a token in compact form (RFC 7515 section 3.1). It has three parts of unpadded base64url in canonical form (RFC 4648
+ * section 3.5). The first two are JSON objects without a repeated name. Returns the unverified values that identify the issuer
+ * and its key.
  */
 export function parseJwt(text: string): Verdict<ParsedJwt> {
   if (text.length > JWT_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return refuse("malformed");
@@ -91,7 +92,7 @@ export function parseJwt(text: string): Verdict<ParsedJwt> {
   };
 }
 
-/** The bytes of a part; `undefined` unless it is spelled canonically. */
+/** Decodes a part. Returns undefined unless it is spelled canonically. */
 function decode(part: string): Uint8Array | undefined {
   try {
     const bytes = Uint8Array.fromBase64(part, { alphabet: "base64url" });
@@ -102,8 +103,9 @@ function decode(part: string): Uint8Array | undefined {
 }
 
 /**
- * Verifies a token: its signature first, so that every later fault is one of its issuer's. In: the keys of the issuer; Unix milliseconds.
- * A key is taken by its id and algorithm (RFC 7515 section 4.1.4), and an id that several keys share names none.
+ * Verifies a token with the keys of its issuer. `now` is in Unix milliseconds. The signature is verified first, so every later
+ * fault is the issuer's own. A key is selected by id and algorithm (RFC 7515 section 4.1.4). An id shared by several keys selects
+ * none.
  */
 export async function verifyJwt(
   token: ParsedJwt,
@@ -139,7 +141,7 @@ interface Claims extends JsonObject {
   readonly jti?: string;
 }
 
-/** A NumericDate may have a fraction (RFC 7519 section 2). `JSON.parse` makes an infinite number of `1e999`. */
+/** Returns true for a NumericDate, which may have a fraction (RFC 7519 section 2). `JSON.parse` turns `1e999` into infinity. */
 const isDate = (value: unknown): boolean => Number.isFinite(value) && (value as number) >= 0;
 const isText = (value: unknown): value is string => typeof value === "string";
 const isIdentity = (value: unknown): boolean =>
@@ -175,8 +177,8 @@ const RULES: readonly Rule[] = [
 const HASH_PREFIX = "sha256:";
 
 /**
- * The identity of a token without a `jti`. The signature is not in the hash: whoever has an ES256 token can make another valid signature
- * of it, `(r, n - s)` for `(r, s)`, and would have a token that was not used yet.
+ * Returns the identity of a token without a `jti`. The hash excludes the signature, because ES256 signatures are malleable: `(r,
+ * n - s)` is valid if `(r, s)` is. With the signature in the hash, a token could be used twice.
  */
 async function hashOf(text: string): Promise<string> {
   const signed = new TextEncoder().encode(text.slice(0, text.lastIndexOf(".")));

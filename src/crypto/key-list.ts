@@ -1,9 +1,9 @@
 /**
- * The list of the keys of a vault, as the column `vaults.keys` has it: one line for each key, the newest first,
+ * The key list of a vault, as stored in the column `vaults.keys`. Each key has one line, the newest key first:
  *
  *     <id: a UUID, 36> <number: 3 digits> <data key, wrapped> <index key, wrapped>
  *
- * so that SQL compares the newest key by the first characters of the text, also of a damaged one (store/vaults/rows.ts).
+ * SQL can therefore compare the newest key by the first characters, even in a damaged list (store/vaults/rows.ts).
  */
 
 export interface WrappedKey {
@@ -26,8 +26,8 @@ export const KEY_ID_LENGTH = 36;
 export const KEY_NUMBER_LENGTH = 5;
 
 /**
- * The id of the newest key; of a damaged list any text, that of `substr` in SQL: it counts code points, and ends at the first NUL. Each
- * takes at most two units of UTF-16.
+ * Returns the id of the newest key. For a damaged list, returns the same text as `substr` in SQL: it counts code points and stops
+ * at the first NUL. A code point takes at most two UTF-16 units.
  */
 export const newestKeyId = (list: string): string =>
   Array.from(list.slice(0, 2 * KEY_ID_LENGTH).split("\0", 1)[0]!)
@@ -36,7 +36,7 @@ export const newestKeyId = (list: string): string =>
 
 const LINE = /^([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}) (\d{3}) ([\w+/=]+) ([\w+/=]+)$/;
 
-/** Parses a list. Out: no keys when it is damaged. */
+/** Parses a list. Returns no keys if the list is damaged. */
 export function parseKeyList(list: string): readonly WrappedKey[] {
   const keys = list.split("\n").map((line): WrappedKey | undefined => {
     const [, id, number, data, index] = LINE.exec(line) ?? [];

@@ -2,13 +2,13 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { isObject, parseStrictObject } from "../model/strict-json.ts";
 
 /**
- * The secret `ROOT_KEYS` as it is written: either one key, 32 random bytes in base64, whose id is `k1`; or
+ * The secret `ROOT_KEYS`. It is one key with the id `k1` (32 random bytes in base64), or
  *
  *     {"active": "k2", "keys": {"k1": "<32 bytes, base64>", "k2": "…"}, "verify": {"k0": "<public key, base64>"}}
  *
- * `keys` open; the one of the id `active` also seals, wraps and signs. `verify` is optional: the Ed25519 public keys (32 bytes, RFC 8032
- * section 5.1.5) of keys that were removed, whose tokens are still accepted (contract 20). Other attributes are ignored, so that a
- * later release may have more.
+ * All of `keys` decrypt; the `active` key also seals, wraps and signs. `verify` is optional: the Ed25519 public keys (32 bytes,
+ * RFC 8032 section 5.1.5) of removed keys, whose tokens are still accepted (contract 20). Other attributes are ignored, so that a
+ * later release can add some.
  */
 interface RootKeys {
   readonly active: string;
@@ -21,12 +21,12 @@ const ONLY = "k1";
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const ROOT_KEY_BYTES = 32;
 
-/** What .dev.vars.example has in place of a secret. */
+/** The placeholder in .dev.vars.example. */
 const PLACEHOLDER = /^replace-me/;
 
 const malformed = (fault: string) => fail("misconfigured", `ROOT_KEYS is malformed: ${fault}`);
 
-/** Errors: `misconfigured`, with a detail that contains no part of the secret. */
+/** Parses the secret. Fails with `misconfigured`; the detail contains no part of the secret. */
 function parseRootKeys(secret: string | undefined): Result<RootKeys> {
   const text = secret?.trim() ?? "";
   if (!secret) return fail("misconfigured", "ROOT_KEYS is missing");
@@ -50,7 +50,7 @@ function parseDocument(text: string): Result<RootKeys> {
   return ok({ active, keys, verify });
 }
 
-/** Out: the keys by their ids; `undefined` when one of them is malformed. */
+/** Returns the keys by id, or undefined if any key is malformed. */
 function parseTable(value: unknown): Map<string, Uint8Array> | undefined {
   if (!isObject(value)) return undefined;
   const table = new Map<string, Uint8Array>();
@@ -62,7 +62,7 @@ function parseTable(value: unknown): Map<string, Uint8Array> | undefined {
   return table;
 }
 
-/** Out: 32 bytes, or `undefined`. */
+/** Decodes 32 bytes of base64. Returns undefined for any other text. */
 function decode(text: string): Uint8Array | undefined {
   try {
     const bytes = Uint8Array.fromBase64(text);
@@ -77,7 +77,7 @@ function decode(text: string): Uint8Array | undefined {
  * key has one use; none of the secret ones can be exported.
  */
 
-/** What verifies the tokens that a root key signed. */
+/** Verifies the tokens that a root key signed. */
 export interface VerifyingKey {
   readonly id: string;
   /** Ed25519 (RFC 8032). */
@@ -91,7 +91,7 @@ export interface VerifyingKey {
 export interface RootKey extends VerifyingKey {
   /** AES-256-GCM: wraps the keys of vaults. */
   readonly wrapping: CryptoKey;
-  /** AES-256-GCM: seals what belongs to no vault, such as the names of tokens. */
+  /** AES-256-GCM. Seals values outside vaults, such as the names of tokens. */
   readonly registry: CryptoKey;
   /** HKDF: derives the keys of days (day-keys.ts). */
   readonly base: CryptoKey;
@@ -102,10 +102,10 @@ export interface RootKey extends VerifyingKey {
 export interface Keyring {
   /** Different for each parsed secret: part of cache keys, so that a result of one keyring never serves another. */
   readonly id: string;
-  /** Seals, wraps and signs. The other keys only open, unwrap and verify. */
+  /** Seals, wraps and signs. The other keys only decrypt, unwrap and verify. */
   readonly active: RootKey;
   readonly keys: ReadonlyMap<string, RootKey>;
-  /** The keys whose tokens are accepted: `keys`, and the public keys that outlive removed ones. */
+  /** The keys of accepted tokens: those in `keys`, and the public keys of removed root keys. */
   readonly verifying: ReadonlyMap<string, VerifyingKey>;
 }
 
@@ -113,7 +113,7 @@ const INFO = "item-vault/v1/";
 
 let memo: { secret: string; keyring: Keyring } | undefined;
 
-/** Parses the secret. The keyring is cached for the life of the isolate. Errors: those of `parseRootKeys`. */
+/** Parses the secret. The keyring is cached for the life of the isolate. Fails as `parseRootKeys` does. */
 export async function openKeyring(secret: string | undefined): Promise<Result<Keyring>> {
   if (secret && memo?.secret === secret) return ok(memo.keyring);
   const parsed = parseRootKeys(secret);
@@ -141,7 +141,7 @@ async function derive(id: string, root: Uint8Array): Promise<RootKey> {
   return { id, wrapping, registry, base, ...(await signatureKeys(new Uint8Array(seed))) };
 }
 
-/** 32 bytes for one use. In: as `deriveKey`. */
+/** Derives 32 bytes for one use, as `deriveKey` does. */
 export const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =>
   crypto.subtle.deriveBits(
     { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode(INFO + use) },
@@ -149,7 +149,7 @@ export const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =
     256,
   );
 
-/** An AES-256-GCM key for one use. In: the HKDF key of a root key, and the use, which no other key may have. */
+/** Derives an AES-256-GCM key for one use from the HKDF key of a root key. No other key may have the same use. */
 export const deriveKey = async (base: CryptoKey, use: string): Promise<CryptoKey> =>
   crypto.subtle.importKey("raw", await deriveBits(base, use), "AES-GCM", false, ["encrypt", "decrypt"]);
 
@@ -169,7 +169,7 @@ async function signatureKeys(seed: Uint8Array): Promise<Omit<RootKey, "id" | "wr
   return { signing, ...verifying };
 }
 
-/** In: the 32 bytes of an Ed25519 public key. */
+/** Imports the 32 bytes of an Ed25519 public key. */
 async function verifyingKey(point: Uint8Array): Promise<Omit<VerifyingKey, "id">> {
   const [verifying, hash] = await Promise.all([
     crypto.subtle.importKey("raw", point, "Ed25519", false, ["verify"]),

@@ -16,11 +16,11 @@ const keyOf = (root: RootKey): Promise<CryptoKey> => {
   return key;
 };
 
-/** Out: the MAC of a text, in hexadecimal. */
+/** Returns the MAC of a text, in hexadecimal. */
 export const macOf = async (root: RootKey, text: string): Promise<string> =>
   new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(root), new TextEncoder().encode(text))).toHex();
 
-/** Whether a MAC, in hexadecimal, is that of a text. Web Crypto compares in constant time. */
+/** Verifies the MAC of a text, in hexadecimal. Web Crypto compares in constant time. */
 export async function isMacOf(root: RootKey, text: string, mac: string): Promise<boolean> {
   if (!/^[0-9a-f]{64}$/.test(mac)) return false;
   return crypto.subtle.verify("HMAC", await keyOf(root), Uint8Array.fromHex(mac), new TextEncoder().encode(text));

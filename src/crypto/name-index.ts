@@ -24,10 +24,13 @@ function keyOf(root: RootKey, kind: IndexedKind): Promise<CryptoKey> {
   return key;
 }
 
-/** In: the root key that seals the row; a normalized email (model/email.ts), or a URL. Out: 16 bytes in base64. */
+/**
+ * Returns the blind index of a normalized email (model/email.ts) or a URL: 16 bytes in base64. `root` is the root key that seals
+ * the row.
+ */
 export const nameIndex = async (root: RootKey, kind: IndexedKind, name: string): Promise<string> =>
   blindIndex(await keyOf(root, kind), name);
 
-/** The indexes of a name under every root key: one of them is in the row, whichever key seals it. */
+/** Returns the indexes of a name under every root key. The row has one of them, whichever key seals it. */
 export const nameIndexes = (keyring: Pick<Keyring, "keys">, kind: IndexedKind, name: string): Promise<string[]> =>
   Promise.all(Array.from(keyring.keys.values(), (root) => nameIndex(root, kind, name)));

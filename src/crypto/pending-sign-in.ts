@@ -4,9 +4,10 @@ import { createConsoleSecret, parseConsoleSecret } from "./console-secret.ts";
 import type { Keyring } from "./keyring.ts";
 
 /**
- * A sign-in that waits for the answer of the identity provider (OpenID Connect Core 1.0 section 3.1). Nothing is stored: the browser keeps a
- * text of 192 random bits in a cookie, and `state`, `nonce` and the code verifier (RFC 7636 section 4.1) are hashes of it. So an answer counts
- * only in the browser that has begun the sign-in. The beginning of `state` is the Unix second at which it expires.
+ * A sign-in that waits for the identity provider (OpenID Connect Core 1.0 section 3.1). The service stores nothing: the browser
+ * keeps 192 random bits in a cookie. `state`, `nonce` and the code verifier (RFC 7636 section 4.1) are hashes of these bits. An
+ * answer is therefore valid only in the browser that started the sign-in. `state` begins with the Unix second at which it
+ * expires.
  */
 export interface PendingSignIn {
   readonly state: string;
@@ -40,7 +41,7 @@ async function pendingOf(text: string, expiresAt: number): Promise<PendingSignIn
   return { state: `${expiresAt}.${state}`, nonce: nonce!, verifier: verifier! };
 }
 
-/** The SHA-256 of a text in base64url: 43 characters. */
+/** Returns the SHA-256 of a text in base64url: 43 characters. */
 export async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return new Uint8Array(digest).toBase64({ alphabet: "base64url", omitPadding: true });

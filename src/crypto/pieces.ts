@@ -12,7 +12,7 @@ const PIECE_CHUNKS = 64;
 /** Bytes of a plain piece. The last piece of a stream is shorter, and may be empty. */
 export const PIECE_BYTES = PIECE_CHUNKS * CHUNK_BYTES;
 
-/** What is needed of a BYOB reader. */
+/** The required methods of a BYOB reader. */
 export type Reader = Pick<ReadableStreamBYOBReader, "readAtLeast" | "cancel">;
 
 /**
@@ -30,21 +30,24 @@ export async function* readPieces(reader: Reader, size: number): AsyncGenerator<
   }
 }
 
-/** Seals plain pieces. Out: the header, then pieces of sealed chunks; returns what the plain pieces return. */
+/** Seals plain pieces. Yields the header, then pieces of sealed chunks. Returns the return value of the plain pieces. */
 export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<Uint8Array, R>): AsyncGenerator<Uint8Array, R> {
   yield cipher.header;
   return yield* transform(plain, 0, CHUNK_BYTES, plainChunks, cipher.seal);
 }
 
-/** The number of chunks of a plain piece. The last chunk of a stream is always shorter than the others, and may be empty. */
+/**
+ * Returns the number of chunks in a plain piece. The last chunk of a stream is always shorter than the other chunks, and may be
+ * empty.
+ */
 const plainChunks = (length: number): number => (length < PIECE_BYTES ? chunkCount(length) : PIECE_CHUNKS);
 
-/** The number of chunks of a sealed piece. */
+/** Returns the number of chunks of a sealed piece. */
 const sealedChunks = (length: number): number => Math.ceil(length / SEALED_CHUNK_BYTES);
 
 /**
- * Opens the sealed chunks of a stream, from chunk `first` on. Throws when one does not open.
- * The caller checks by the sizes that the stream ends where it should: see chunked.ts.
+ * Decrypts the sealed chunks of a stream, starting at chunk `first`. Throws if a chunk cannot be decrypted. The caller checks by
+ * size that the stream is complete: see chunked.ts.
  */
 export function openStream(cipher: ChunkCipher, reader: Reader, first: number): AsyncGenerator<Uint8Array, void> {
   const sealed = readPieces(reader, PIECE_CHUNKS * SEALED_CHUNK_BYTES);

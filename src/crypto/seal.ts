@@ -7,9 +7,9 @@ import { fail, ok, type Result } from "../model/result.ts";
  *
  *     base64( version 1 | algorithm 1 | number of the key 1 | nonce 12 | ciphertext | tag 16 )
  *
- * The nonce is never derived from a version: a restored database repeats versions. Header and nonce are the first 4 and the next 16
- * characters of the base64, so that SQL can compare them. The number says which of the keys of a vault opens the text. The header and the id of
- * that key are in the associated data, so that the text opens under no other key, nor with another version or algorithm in its header.
+ * The nonce is never derived from a version, because a restored database repeats versions. The header is the first 4 characters
+ * of the base64, and the nonce the next 16, so that SQL can compare them. The number selects the vault key that decrypts the
+ * text. The associated data contains the header and the id of the key. So no other key, version or algorithm decrypts the text.
  */
 
 /** The kinds of sealed texts. The number is part of the associated data: never reuse one. */
@@ -36,16 +36,16 @@ export const KINDS = {
   loginCode: 20,
 } as const;
 
-/** What binds a sealed text to its row. The id of the key is added to it. */
+/** Binds a sealed text to its row. The id of the key is added before use. */
 export interface AssociatedData {
   readonly kind: keyof typeof KINDS;
-  /** Canonical UUIDs; `NOWHERE` for what belongs to no vault. */
+  /** A canonical UUID, or `NOWHERE` outside vaults. */
   readonly vault: string;
   readonly record: string;
   readonly version: number;
 }
 
-/** The associated data of a sealed text: the text opens with no other. */
+/** The associated data of a sealed text. No other data decrypts the text. */
 export interface KeyedAssociatedData extends AssociatedData {
   /** The id of the key: at most 32 ASCII characters. */
   readonly key: string;
@@ -55,13 +55,13 @@ export const NOWHERE = NIL_ID;
 
 const FORMAT = 1;
 const AES_256_GCM = 1;
-/** The number in texts under keys of the service: those derived from root keys. Keys of vaults have the numbers from 1 on. */
+/** The key number in texts under service keys, which are derived from root keys. The keys of vaults are numbered from 1. */
 const SERVICE_KEY = 0;
 const NONCE_BYTES = 12;
 /** The bytes of a nonce that the caller of `seal` may draw. */
 export const NONCE_PREFIX_BYTES = 8;
 const HEADER_BYTES = 3;
-/** The characters of a sealed text that are its header, and those that are its header and its nonce. */
+/** Characters of the header of a sealed text. */
 export const HEADER_LENGTH = 4;
 export const HEADER_AND_NONCE_LENGTH = 20;
 const TAG_BYTES = 16;
@@ -70,7 +70,7 @@ const KEY_ID_BYTES = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The header of the texts under a key. In: the number of the key. */
+/** Returns the header of texts under the key with this number. */
 const headerBytes = (number: number): Uint8Array<ArrayBuffer> => Uint8Array.of(FORMAT, AES_256_GCM, number);
 
 /** Fixed width, so that no two objects give the same bytes: header 3, kind 1, vault 16, record 16, version 8, key id 32. */
@@ -84,13 +84,13 @@ function encodeAssociatedData(number: number, associatedData: KeyedAssociatedDat
   return bytes;
 }
 
-/** The header of the texts under a key, in base64. In: the number of the key of a vault. */
+/** Returns the header of texts under a vault key with this number, in base64. */
 export const headerOf = (number: number): string => headerBytes(number).toBase64();
 
-/** The length in base64, which has padding, of a number of bytes. */
+/** Returns the length of a number of bytes in padded base64. */
 const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
-/** The length of the sealed form of a text, in characters of base64. */
+/** Returns the length of the sealed form of a text, in characters of base64. */
 export const sealedLength = (text: string): number =>
   base64Length(HEADER_BYTES + NONCE_BYTES + encoder.encode(text).length + TAG_BYTES);
 
@@ -101,7 +101,7 @@ const algorithm = ({ number, nonce }: Pick<SealedParts, "number" | "nonce">, ass
   tagLength: 8 * TAG_BYTES,
 });
 
-/** What the caller of `seal` may choose. */
+/** Options of `seal`. */
 export interface SealOptions {
   /** The number of the key of a vault; absent for a key of the service. */
   readonly number?: number | undefined;
@@ -112,7 +112,7 @@ export interface SealOptions {
   readonly prefix?: Uint8Array | undefined;
 }
 
-/** Seals a text (well-formed UTF-16) under an AES-256-GCM key. Out: base64. */
+/** Seals a text (well-formed UTF-16) under an AES-256-GCM key. Returns base64. */
 export async function seal(
   key: CryptoKey,
   associatedData: KeyedAssociatedData,
@@ -134,7 +134,7 @@ export async function sealBytes(
   return concat(headerBytes(number), nonce, sealed).toBase64();
 }
 
-/** The first bytes of the nonce of a sealed text that opens. */
+/** Returns the first bytes of the nonce. The sealed text must be valid. */
 export const noncePrefix = (sealed: string): Uint8Array =>
   Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX_BYTES);
 
@@ -146,7 +146,10 @@ export interface SealedParts {
   readonly ciphertext: Uint8Array<ArrayBuffer>;
 }
 
-/** Out: `undefined` for a text that was not sealed, and for another spelling of one that was: `fromBase64` skips white space. */
+/**
+ * Returns undefined for a text that was not sealed. A second spelling of a sealed text is refused too, because `fromBase64` skips
+ * white space.
+ */
 export function parseSealed(sealed: string): SealedParts | undefined {
   try {
     const bytes = Uint8Array.fromBase64(sealed, { lastChunkHandling: "strict" });
@@ -162,7 +165,7 @@ export function parseSealed(sealed: string): SealedParts | undefined {
   }
 }
 
-/** Opens the parts of a sealed text under the key of their number. Errors: `integrity`, for every fault; nothing is returned then. */
+/** Decrypts the parts of a sealed text under the key with their number. Fails with `integrity` for every fault. */
 export async function openParts(
   key: CryptoKey,
   associatedData: KeyedAssociatedData,
@@ -175,7 +178,7 @@ export async function openParts(
   }
 }
 
-/** Opens a text that was sealed under a key of the service. Errors: as `openParts`. */
+/** Decrypts a text that was sealed under a service key. Fails as `openParts` does. */
 export async function open(key: CryptoKey, associatedData: KeyedAssociatedData, sealed: string): Promise<Result<string>> {
   return decodeOpened(await openBytes(key, associatedData, sealed));
 }
@@ -189,7 +192,7 @@ export async function openBytes(
   return parts?.number === SERVICE_KEY ? openParts(key, associatedData, parts) : fail("integrity");
 }
 
-/** The text of the bytes that were opened. Throws when they are no UTF-8, which no caller of `seal` gives. */
+/** Decodes decrypted bytes. Throws if they are not UTF-8, which no caller of `seal` produces. */
 export const decodeOpened = (opened: Result<Uint8Array>): Result<string> =>
   opened.ok ? ok(decoder.decode(opened.value)) : opened;
 
@@ -198,21 +201,24 @@ async function shortMac(key: CryptoKey, bytes: Uint8Array): Promise<string> {
   return new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes)).subarray(0, 16).toBase64();
 }
 
-/** The blind index of a text: its `shortMac`. Equal texts of a vault have equal indexes. */
+/** Returns the blind index of a text: its `shortMac`. Equal texts of a vault have equal indexes. */
 export const blindIndex = (key: CryptoKey, text: string): Promise<string> => shortMac(key, encoder.encode(text));
 
 /**
- * The blind index of a folded name: as `blindIndex`, over the version of the fold and the name. The first byte is in no text
- * (RFC 3629 section 1), so the index equals that of no text. In: a version below 256.
+ * Returns the blind index of a folded name, over the version of the fold and the name. The version must be below 256. The first
+ * byte occurs in no UTF-8 text (RFC 3629 section 1), so the index differs from that of every text.
  */
 export const foldedBlindIndex = (key: CryptoKey, version: number, folded: string): Promise<string> =>
   shortMac(key, concat(Uint8Array.of(0xff, version), encoder.encode(folded)));
 
-/** The MAC of the entity tag of a list: as `blindIndex`. Its first byte makes it the index of no text and of no folded name. */
+/**
+ * Returns the MAC of a list's entity tag, as `blindIndex` does. The first byte keeps it apart from the indexes of texts and
+ * folded names.
+ */
 export const listMac = (key: CryptoKey, text: string): Promise<string> =>
   shortMac(key, concat(Uint8Array.of(0xfe), encoder.encode(text)));
 
-/** A hash of the parts: SHA-256, cut to 16 bytes, in base64. The lengths of the parts are hashed too, as separators. */
+/** Returns a hash of the parts: SHA-256, cut to 16 bytes, in base64. The lengths of the parts are hashed as separators. */
 export async function fingerprint(...parts: readonly (string | Uint8Array)[]): Promise<string> {
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
   const lengths = encoder.encode(bytes.map((part) => part.length).join(","));

@@ -28,28 +28,31 @@ export interface Claims {
   /** The token is for service bindings (contract 18): its text is given to nobody, and no request may carry it. */
   readonly binding?: true | undefined;
   /**
-   * What the row is, unless it is a token that the admin or another token has issued. Of a person (contract 25) the email is the name. As for
-   * a binding, the text of a person, an issuer or a rule is given to nobody.
+   * The kind of row; absent for a token issued by the admin or by another token. The name of a person (contract 25) is the email.
+   * Like a token for bindings, the text of a person, an issuer or a rule is never given out.
    */
   readonly kind?: TokenKind | undefined;
-  /** Of a person, and of a rule for people: whether they get tokens of the kind `admin` (contract 25.11). */
+  /** Only for a person and a rule for people: they get tokens of the kind `admin` (contract 25.11). */
   readonly admin?: true | undefined;
-  /** Of a person: the accounts with which they sign in, by issuer (contract 25.14). It is not in the text of a token. */
+  /** Only for a person: the accounts used to sign in, by issuer (contract 25.14). Not in the text of a token. */
   readonly accounts?: Readonly<Record<string, string>> | undefined;
-  /** Of a token of the kind `admin`: it only reads backups (contract 8.19). */
+  /** Only for a token of the kind `admin`: it can only read backups (contract 8.19). */
   readonly backupsOnly?: true | undefined;
-  /** Whether the token may issue others (contract 8.16). */
+  /** The token can issue other tokens (contract 8.16). */
   readonly delegate?: true | undefined;
-  /** Of a token that another one has issued (contract 8.16). */
+  /** Only for a token that another token issued (contract 8.16). */
   readonly descent?: Descent | undefined;
-  /** Of a token that another one has issued: the lifetime that was asked for, in seconds. It is not in the text of the token. */
+  /** Only for a token that another token issued: the requested lifetime, in seconds. Not in the text of the token. */
   readonly lifetime?: number | undefined;
-  /** Of an issuer of workload tokens, and of a rule for them. Neither is in the text of a token. */
+  /** Only for an issuer of workload tokens and a rule for them. Not in the text of a token. */
   readonly issuer?: IssuerPolicy | undefined;
   readonly rule?: RulePolicy | undefined;
-  /** Of the token of a login (contract 28): the terminal that has got it. It is not in the text of the token. */
+  /** Only for a login's token (contract 28): the terminal that received the token. Not in the text of the token. */
   readonly login?: Terminal | undefined;
-  /** When the person was added, in Unix seconds; absent until the person is changed: then `issuedAt` is the time of the last change. */
+  /**
+   * Time of adding the person, in Unix seconds. Absent until the person is changed; `issuedAt` is then the time of the last
+   * change.
+   */
   readonly since?: number | undefined;
 }
 
@@ -59,18 +62,18 @@ export interface Terminal {
   readonly program: string;
 }
 
-/** Where a token that another one has issued comes from, or a person whom nobody has added, and who signs in by a rule. */
+/** The origin of a token that another token issued, or of a person who signs in by a rule and was added by nobody. */
 export interface Descent {
   /**
-   * The ids of the rows above it: of a token from the one that the admin has issued to the one that has issued it; of a person the issuer and its
-   * rule; of the token of a login only the person.
+   * The ids of the rows above. A token has all tokens from the admin's token to its issuer. A person has the issuer and its rule.
+   * A login's token has only the person.
    */
   readonly ancestors: readonly string[];
-  /** When the first of them was issued, in Unix seconds: TOKENS_NOT_BEFORE applies to that time. */
+  /** Time of issuing the first ancestor, in Unix seconds. TOKENS_NOT_BEFORE applies to that time. */
   readonly issuedAt: number;
 }
 
-/** The claims of a token whose signature was verified. */
+/** The claims of a token with a valid signature. */
 export interface VerifiedClaims extends Claims {
   /** See `hashToken`. */
   readonly hash: string;
@@ -80,9 +83,9 @@ export interface VerifiedClaims extends Claims {
 
 const ISSUER = "item-vault";
 const AUDIENCE = "item-vault";
-/** Of a token for service bindings, which `verifyToken` therefore refuses. */
+/** The audience of tokens for service bindings. `verifyToken` refuses these tokens. */
 const BINDING_AUDIENCE = "item-vault-binding";
-/** Of the kinds of rows; of those whose text nobody has one of their own, for the same reason. */
+/** The audience of each kind of row. Kinds whose text is never given out have their own audience, so `verifyToken` refuses them. */
 const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = {
   person: "item-vault-person",
   issuer: "item-vault-issuer",
@@ -90,7 +93,7 @@ const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = {
   workload: AUDIENCE,
   admin: "item-vault-admin",
 };
-/** The kinds of rows whose text somebody has. */
+/** The kinds of rows whose text has been given to a holder. */
 const HELD: ReadonlySet<TokenKind | undefined> = new Set([undefined, "workload", "admin"]);
 /** The characters of a token that is accepted. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
@@ -101,7 +104,7 @@ const encodedHeader = (key: VerifyingKey) => encode(new TextEncoder().encode(JSO
 const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 
 /**
- * Signs a token under the active key. Out: the compact form (RFC 7515 section 3.1). Ed25519 is deterministic (RFC 8032 section
+ * Signs a token under the active key. Returns the compact form (RFC 7515 section 3.1). Ed25519 is deterministic (RFC 8032 section
  * 5.1.6), so equal claims give an equal token.
  */
 export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
@@ -120,24 +123,24 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
 
 const audienceOf = ({ binding, kind }: Claims): string => (binding ? BINDING_AUDIENCE : kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE);
 
-/** Whether nobody has the text of a token: it is for service bindings, or for example the row of a person. */
+/** Returns true if nobody holds the text of a token: it is for service bindings, or is the row of a person, an issuer or a rule. */
 export const isUnheld = ({ binding, kind }: Claims): boolean => binding === true || !HELD.has(kind);
 
 /**
- * A hash of a token, which its row in the allow-list holds. It covers the signature, which only the holders of the token and
- * of the root key know: so whoever reads the database cannot guess names or vaults by their hash.
+ * Returns a hash of a token for its row in the allow-list. The hash covers the signature, which only holders of the token and of
+ * the root key know. A reader of the database therefore cannot guess names or vaults from the hash.
  */
 export const hashToken = (token: string): Promise<string> => fingerprint("token", token);
 
 /**
- * Verifies a token. In: the text, Unix milliseconds, and the Unix second before which no token is accepted.
- * Out: its claims and its hash. Errors: `unauthorized`, whatever the fault. A valid signature is cached for a minute; the times are
- * checked on each call. The store checks that the token was issued as it is and is not revoked.
+ * Verifies a token. Tokens from before the Unix second `notBefore` are refused. Returns the claims and the hash. Fails with
+ * `unauthorized` for every fault. A valid signature is cached for a minute; times are checked on each call. The store checks that
+ * the token is issued and not revoked.
  */
 export const verifyToken = (keyring: Keyring, token: string, now: number, notBefore: number): Promise<Result<VerifiedClaims>> =>
   verify(keyring, token, now, notBefore);
 
-/** As `verifyToken`, for a token of the admin routes (contract 8.18). Neither of the two accepts a token of the other. */
+/** Verifies a token of the admin routes (contract 8.18), as `verifyToken` does. Neither function accepts the other's tokens. */
 export const verifyAdminToken = (
   keyring: Keyring,
   token: string,
@@ -160,7 +163,7 @@ async function verify(
   return ok(claims);
 }
 
-/** Whether a token may be used. In: Unix milliseconds, and the Unix second before which no token is accepted. */
+/** Returns true if a token is valid at `now`, in Unix milliseconds. Tokens from before the Unix second `notBefore` are refused. */
 export const isCurrent = ({ issuedAt, expiresAt, descent }: Claims, now: number, notBefore: number): boolean =>
   now < expiresAt * 1000 && (descent?.issuedAt ?? issuedAt) >= notBefore;
 
@@ -189,9 +192,9 @@ async function verifySignature(
 }
 
 /**
- * The key of a token, or `undefined` unless the token is spelled as `signToken` spells it: three parts of unpadded
- * base64url in canonical form (RFC 4648 section 3.5), and the header of one of the root keys, byte for byte, or of a removed one whose
- * public key was kept. So the algorithm comes from the key, and no header parameter is interpreted.
+ * Returns the key of a token, or undefined if `signToken` would spell the token differently. The token has three parts of
+ * unpadded base64url in canonical form (RFC 4648 section 3.5). Its header equals, byte for byte, that of a root key or of a kept
+ * public key. The key thus decides the algorithm, and no header parameter is interpreted.
  */
 function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
   if (token.length > TOKEN_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
@@ -209,11 +212,11 @@ function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
 const isStale = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= LIMITS.stale;
 
-/** Under what the requests of tokens count together: the token at the top, a person, or the rule of workloads. */
+/** Returns the id under which a token's requests are counted: the topmost token, the person, or the rule of a workload. */
 export const rootOf = (claims: Claims): string =>
   claims.kind === "workload" ? actorOf(claims) : (claims.kind !== "person" && claims.descent?.ancestors[0]) || claims.id;
 
-/** Who acts, to Items and logs: the rule of a workload, whose tokens last for minutes; otherwise the token itself. */
+/** Returns the actor recorded in Items and logs: the rule for workload tokens, else the token. */
 export const actorOf = ({ id, descent, kind }: Claims): string => (kind === "workload" ? descent!.ancestors.at(-1)! : id);
 
 const isDescent = (value: unknown): value is Descent => {
@@ -222,7 +225,7 @@ const isDescent = (value: unknown): value is Descent => {
   return hasIds && typeof issuedAt === "number";
 };
 
-/** Out: `undefined` when the claims do not have the shape that `signToken` issues. */
+/** Returns undefined unless the claims have the shape that `signToken` issues. */
 function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   const {
     jti: id,

@@ -5,7 +5,7 @@ import { formatKeyList, KEY_NUMBER_MAX, parseKeyList, type WrappedKey } from "./
 import type { Keyring, RootKey } from "./keyring.ts";
 import { type KeyedAssociatedData, openBytes, sealBytes } from "./seal.ts";
 
-/** A vault's own keys: random, wrapped under a root key. Without the wrapped keys no row of the vault opens. */
+/** The keys of a vault are random, and wrapped under a root key. Without the wrapped keys no row of the vault can be decrypted. */
 
 /** A data key and the index key that was made with it. */
 export interface VaultKey {
@@ -19,9 +19,9 @@ export interface VaultKey {
   readonly index: CryptoKey;
 }
 
-/** The keys of a vault: one, and while its rows are sealed again under a new key also those before. */
+/** The keys of a vault. There is one key, except while the vault's rows are resealed under a new key. */
 export interface VaultKeys {
-  /** Seals, and makes the blind indexes of what is written. */
+  /** Seals, and makes the blind indexes of new values. */
   readonly newest: VaultKey;
   /** All of them, the newest first. */
   readonly all: readonly VaultKey[];
@@ -37,7 +37,7 @@ export interface WrappedKeys {
 
 const unwrapped = createCache<{ wrapped: string; keys: VaultKeys }>(512, 5 * MINUTE);
 
-/** A wrapped key is bound to its vault, to its own id and number, and to the id of the root key. */
+/** Binds a wrapped key to its vault, to its own id and number, and to the id of the root key. */
 const associatedData = (
   kind: "dataKey" | "indexKey",
   vault: string,
@@ -54,8 +54,8 @@ const associatedData = (
 type Numbered = Pick<WrappedKey, "id" | "number">;
 
 /**
- * Creates a key for a vault, wrapped under the active root key. In: the ids of the vault and of the key, canonical UUIDs; the keys that
- * the vault has, which stay and are wrapped again with it. Throws when the wrapped ones do not open, or have the last number.
+ * Creates a key for a vault, wrapped under the active root key. Both ids are canonical UUIDs. The existing keys in `before` are
+ * kept and wrapped again. Throws if the existing keys cannot be decrypted, or if no key number is left.
  */
 export async function addVaultKey(
   keyring: Keyring,
@@ -83,12 +83,12 @@ export async function addVaultKey(
   };
 }
 
-/** The detail of the failure of a vault whose keys are damaged, or were wrapped by another root key. */
+/** The detail of the failure if a vault's keys are damaged or another root key wrapped them. */
 export const KEYS_DO_NOT_OPEN = "a vault's keys do not open";
 
 /**
- * Wraps the keys of a vault under another root key. The keys themselves stay, so nothing that they have sealed changes.
- * In, out: the list. Errors: `misconfigured` when `from` is not the root key that wrapped them.
+ * Wraps the key list of a vault under another root key. The keys themselves do not change, so neither do the sealed texts. Fails
+ * with `misconfigured` if `from` did not wrap the keys.
  */
 export async function rewrapVaultKeys(from: RootKey, to: RootKey, vault: string, list: string): Promise<Result<string>> {
   const rewrap = async (kind: "dataKey" | "indexKey", key: WrappedKey, wrapped: string): Promise<string | undefined> => {
@@ -105,8 +105,8 @@ export async function rewrapVaultKeys(from: RootKey, to: RootKey, vault: string,
 }
 
 /**
- * Unwraps the keys of a vault. Key objects are cached with their wrapped bytes, so a changed row is unwrapped again.
- * Errors: `misconfigured` when the root key is missing or is not the one that wrapped them, or the list is damaged.
+ * Unwraps the keys of a vault. Key objects are cached with their wrapped bytes, so a changed row is unwrapped again. Fails with
+ * `misconfigured` if the root key is missing, if another root key wrapped the keys, or if the list is damaged.
  */
 export async function unwrapVaultKeys(
   keyring: Keyring,
@@ -133,11 +133,11 @@ export async function unwrapVaultKeys(
   return ok(keys);
 }
 
-/** The keys of a vault that are in this isolate's cache; else `undefined`. */
+/** Returns a vault's keys from the cache of this isolate, or undefined. */
 export const cachedVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
   unwrapped.get(name(keyring, vault), now)?.keys;
 
-/** A text that names the keys. */
+/** Returns a text that identifies the keys. */
 export const namesOf = ({ all }: VaultKeys): string => all.map(({ id }) => id).join();
 
 const name = (keyring: Keyring, vault: string) => `${keyring.id}.${vault}`;

@@ -12,14 +12,14 @@ import {
 import type { VaultKey, VaultKeys } from "./vault-keys.ts";
 
 /**
- * The sealed texts of a vault. Each is sealed under the newest key of the vault, and opens under the key whose number it has. While the
- * vault gets a new key (decision 0032), the texts that were not sealed again yet have the number of the key before.
+ * The sealed texts of a vault. Each text is sealed under the vault's newest key, and carries the number of the key that decrypts
+ * it. During a change of keys (decision 0032), texts that were not resealed yet carry the number of an earlier key.
  */
 
-/** Adds the id of the key, so that a text opens under no other. */
+/** Adds the id of the key, so that no other key decrypts the text. */
 const withKey = (associatedData: AssociatedData, { id }: VaultKey): KeyedAssociatedData => ({ ...associatedData, key: id });
 
-/** Seals a text under the newest key. In: `prefix`, as of `seal`. */
+/** Seals a text under the newest key. `prefix` is that of `SealOptions`. */
 export const sealText = (
   { newest }: VaultKeys,
   associatedData: AssociatedData,
@@ -27,7 +27,7 @@ export const sealText = (
   prefix?: Uint8Array,
 ): Promise<string> => seal(newest.data, withKey(associatedData, newest), text, { number: newest.number, prefix });
 
-/** Opens a text. Errors: `integrity`, also when the vault has no key of its number. */
+/** Decrypts a text. Fails with `integrity`, also if the vault has no key with the text's number. */
 export async function openText(keys: VaultKeys, associatedData: AssociatedData, sealed: string): Promise<Result<string>> {
   const { opened } = openUnderItsKey(keys, associatedData, sealed);
   return decodeOpened(await opened);
@@ -35,7 +35,7 @@ export async function openText(keys: VaultKeys, associatedData: AssociatedData, 
 
 const REFUSED: Promise<Result<never>> = Promise.resolve(fail("integrity"));
 
-/** Out: the key of the number of a text, and the bytes. Not `async`, because the texts of a list are many. */
+/** Returns the key with the number of a text, and the decrypted bytes. Not `async`, because a list has many texts. */
 function openUnderItsKey({ all }: VaultKeys, associatedData: AssociatedData, sealed: string) {
   const parts = parseSealed(sealed);
   const key = all.find(({ number }) => number === parts?.number);
@@ -43,9 +43,9 @@ function openUnderItsKey({ all }: VaultKeys, associatedData: AssociatedData, sea
 }
 
 /**
- * Seals a text under the newest key that is under an earlier one. The bytes in it stay as they are, so its length does too.
- * In: whether it keeps the first bytes of its nonce, of which the entity tag of an Item is made (decision 0015).
- * Out: the text; the same one when it is under the newest key. Errors: `integrity`, when it does not open.
+ * Reseals a text of an earlier key under the newest key. The decrypted bytes, and so the length, do not change. With
+ * `keepsPrefix` the text keeps the first bytes of its nonce, from which the entity tag of an Item is made (decision 0015).
+ * Returns a text under the newest key unchanged. Fails with `integrity` if the text cannot be decrypted.
  */
 export async function resealText(
   keys: VaultKeys,

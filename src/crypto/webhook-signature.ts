@@ -7,10 +7,10 @@ const PREFIX = "whsec_";
 
 const encoder = new TextEncoder();
 
-/** A new secret: `whsec_` and 32 random bytes in base64. */
+/** Creates a secret: `whsec_` and 32 random bytes in base64. */
 export const createWebhookSecret = (): string => PREFIX + crypto.getRandomValues(new Uint8Array(32)).toBase64();
 
-/** What is signed. */
+/** The signed parts of a message. */
 export interface SignedMessage {
   /** The header `webhook-id`. It contains no full stop. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The header `webhook-signature`: one `v1` signature (HMAC-SHA-256) for each secret, with spaces between them. */
+/** Returns the header `webhook-signature`: one `v1` signature (HMAC-SHA-256) for each secret, separated by spaces. */
 export async function signWebhook(secrets: readonly string[], { id, timestamp, body }: SignedMessage): Promise<string> {
   const content = encoder.encode(`${id}.${timestamp}.${body}`);
   const signatures = await Promise.all(secrets.map((secret) => sign(secret, content)));

@@ -1,13 +1,13 @@
 import type { SpecialEvent } from "./event.ts";
 
-/** The activity log: who did or tried what in a vault, and from where. It holds ids, versions and times, no value of an Item. */
+/** The activity log: actors, actions and origins in a vault. It holds ids, versions and times, never a value of an Item. */
 
 /** The origin of a request. */
 export interface Origin {
   readonly userAgent: string;
   /** The client's address; empty where the platform gives none. */
   readonly requestIp: string;
-  /** The id of the token, where the actor is another one: the rule of a workload. */
+  /** The token's id, if the actor is a workload's rule. */
   readonly token?: string | undefined;
   /** The root key that sealed the origin was removed: both texts are empty. */
   readonly unknown?: true;
@@ -26,7 +26,7 @@ export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
 
 export type Action = (typeof ACTIONS)[number];
 
-/** What an entry of the admin's log is about. */
+/** The subjects of entries in the admin's log. */
 export const ADMIN_RESOURCES = [
   "VAULT",
   "TOKEN",
@@ -45,15 +45,15 @@ export type AdminResource = (typeof ADMIN_RESOURCES)[number];
 
 export const RESULTS = ["SUCCESS", "DENY"] as const;
 
-/** What the entries of a page have to be (contract 13.25). An absent attribute lets every entry through. Ids are canonical UUIDs. */
+/** A filter of log entries (contract 13.25). An absent attribute accepts every entry. Ids are canonical UUIDs. */
 export interface ActivityFilter {
   readonly actor?: string;
   readonly item?: string;
   readonly action?: Action;
   readonly result?: (typeof RESULTS)[number];
-  /** Only for the admin's log: the vault that an entry is about. Each other log is that of one vault. */
+  /** Only for the admin's log: the vault of the entry. Every other log belongs to one vault. */
   readonly vault?: string;
-  /** The token of the request, where the actor is another one. */
+  /** The token of the request, if the actor is a workload's rule. */
   readonly token?: string | undefined;
 }
 
@@ -61,7 +61,7 @@ export interface ActivityFilter {
 export interface Activity {
   /** The request's id, a UUIDv7, which contains the time. It is also the id of a write's operation. */
   readonly id: string;
-  /** The vault's id; for a list of vaults the id of the token; `NOWHERE` for what the admin does. */
+  /** The vault's id; for a list of vaults the token's id; `NOWHERE` for actions of the admin. */
   readonly log: string;
   readonly action: Action;
   readonly result: (typeof RESULTS)[number];
@@ -71,7 +71,7 @@ export interface Activity {
   readonly item: string | null;
   /** The version of the Item: after the write, or as it was read. */
   readonly version: number | null;
-  /** The ids of the Items, where one request has read several; in the admin's log those of the vaults that a session was given. */
+  /** The ids of the Items, if one request has read several. In the admin's log: the ids of the vaults granted to a session. */
   readonly items?: readonly string[] | undefined;
   /** Only of an exchange that was refused: why, in a word of the service. */
   readonly reason?: string | undefined;
@@ -81,12 +81,12 @@ export interface Activity {
   readonly sequence?: number | null;
   /** Only of a write: when the vault was updated by it, in Unix milliseconds. */
   readonly at?: number | null;
-  /** Only of a write whose action does not tell what it did. */
+  /** Only for a write that its action does not describe completely. */
   readonly event?: SpecialEvent | null;
   readonly origin: Origin;
 }
 
-/** An entry that does not open, or whose columns hold what no entry has (contract 13.27). */
+/** An entry that cannot be decrypted, or whose columns hold invalid values (contract 13.27). */
 export interface BrokenActivity {
   readonly id: string;
   readonly log: string;

@@ -2,10 +2,13 @@ import type { Finding } from "./finding.ts";
 import { NIL_ID } from "./ids.ts";
 
 /**
- * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and the parts that it
- * names: all rows of the vault. The backups of a vault are numbered, and each manifest has the hash of the one before it: they form a chain. A part
- * has the name of its hash and depends on its rows alone, so that backups share the parts that did not change. It holds rows as D1 has them: every text of a user is sealed. The registry is the backup of what belongs to no vault: proofs of root keys, names of
- * tokens and the admin's log. It also names the backup of each vault that belongs to it.
+ * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and its parts: all
+ * rows of the vault. The backups of a vault are numbered. They form a chain, because each manifest has the hash of its
+ * predecessor.
+ *
+ * A part is named by its hash and depends only on its rows, so backups share unchanged parts. Rows are stored as they are in D1:
+ * every text of a user is sealed. The registry is the backup of data outside vaults: proofs of root keys, names of tokens and the
+ * admin's log. It names the backup of each vault that belongs to it.
  */
 
 /** A release that changes the format increments it, and reads the earlier ones. */
@@ -17,10 +20,13 @@ export const REGISTRY = NIL_ID;
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/(?<hash>[0-9a-f]{64}))|contents/${ID}/${ID}/${ID})$`);
 
-/** Whether a text is the key of a manifest, a part or a content, in the bucket and as a path of a folder. */
+/**
+ * Returns true if a text is the key of a manifest, a part or a content. The key is the same in the bucket and as a path in a
+ * folder.
+ */
 export const isBackupKey = (key: string): boolean => KEY.test(key);
 
-/** The SHA-256 of an object, in hexadecimal, where its key names it. */
+/** Returns the SHA-256 of an object, in hexadecimal, if its key contains it. */
 export const hashInKey = (key: string): string | undefined => KEY.exec(key)?.groups?.["hash"];
 
 /** A value of a row. */
@@ -33,32 +39,35 @@ export interface TableRows {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** What a part contains: all rows of some Items, a day of the log or a piece of it, or what else belongs to a vault or to none. */
+/** The rows of a part: all rows of some Items, a day of the log or a piece of it, or other rows of a vault or the registry. */
 export interface Part {
   readonly tables: readonly TableRows[];
 }
 
-/** The most rows that do not open, and the most contents that are missing, of which a manifest names a part each. */
+/** Limits, for each part of a manifest, the named rows that cannot be decrypted and the named contents that are missing. */
 export const NAMED_MAX = 50;
 
-/** What a manifest says of a part. */
+/** A part, as its manifest describes it. */
 export interface PartRef {
   /** SHA-256 of the text of the part, in hexadecimal: also its name. */
   readonly sha256: string;
   /** Bytes of the text. */
   readonly bytes: number;
   readonly rows: number;
-  /** The lowest id of the Items whose rows the part has; absent in a part without Items. An Item that fills several parts is in no other one. */
+  /**
+   * The lowest id of the part's Items; absent without Items. An Item that fills several parts shares none of them with other
+   * Items.
+   */
   readonly item?: string;
-  /** How many contents its rows name; absent where they name none. */
+  /** Number of contents named by its rows; absent if 0. */
   readonly contents?: number;
-  /** Those of them that FILES did not have, as `contentKey`: at most `NAMED_MAX`; absent where there are none. */
+  /** Named contents that FILES did not have, as `contentKey`: at most `NAMED_MAX`. Absent if there are none. */
   readonly missing?: readonly string[];
-  /** Its rows that did not open when it was written: at most `NAMED_MAX`; absent where all do. */
+  /** Rows that could not be decrypted at the time of writing: at most `NAMED_MAX`. Absent if there are none. */
   readonly broken?: readonly Finding[];
 }
 
-/** Which backup of a vault belongs to a registry. */
+/** The backup of a vault that belongs to a registry. */
 export interface VaultBackupRef {
   readonly vault: string;
   readonly number: number;
@@ -76,35 +85,35 @@ export interface Manifest {
   readonly number: number;
   /** SHA-256 of the manifest with the number before, in hexadecimal; `null` for the first. */
   readonly predecessor: string | null;
-  /** When the backup was finished: Unix milliseconds. */
+  /** Time of completion, in Unix milliseconds. */
   readonly at: number;
   /** The version of the schema (migrations/) that the rows have. */
   readonly schema: number;
   /** The row of the vault at the moment of the backup, by column; absent in the registry. */
   readonly row?: Readonly<Record<string, Cell>>;
-  /** The parts: those of Items in the order of their ids, then the others. No row is in two of them. */
+  /** The parts of Items in the order of their ids, then the other parts. No row is in two parts. */
   readonly parts: readonly PartRef[];
-  /** What did not open of the row of the vault; absent where all did. */
+  /** Findings about the vault's own row; absent if it could be decrypted. */
   readonly broken?: readonly Finding[];
   /** Only in the registry. */
   readonly snapshots?: readonly VaultBackupRef[];
-  /** Only in the registry: the ids of the root keys without which it, or a backup that it names, does not open. */
+  /** Only in the registry: ids of the root keys that decrypt the registry and the backups that it names. */
   readonly rootKeys?: readonly string[];
 }
 
-/** The rows of a backup that did not open when they were read. */
+/** Returns the rows of a backup that could not be decrypted. */
 export const brokenRowsOf = ({ parts, broken = [] }: Pick<Manifest, "parts" | "broken">): readonly Finding[] => [
   ...broken,
   ...parts.flatMap((part) => part.broken ?? []),
 ];
 
-/** The contents that the rows of a backup name and that FILES did not have. */
+/** Returns the contents named by the rows of a backup that FILES did not have. */
 export const missingContentsOf = ({ parts }: Pick<Manifest, "parts">): readonly string[] =>
   parts.flatMap(({ missing = [] }) => missing);
 
-/** The bytes of the texts of parts. */
+/** Returns the bytes of the texts of parts. */
 export const bytesOfParts = (parts: readonly Pick<PartRef, "bytes">[]): number =>
   parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The rows of parts. */
+/** Returns the rows of parts. */
 export const rowsOfParts = (parts: readonly Pick<PartRef, "rows">[]): number => parts.reduce((sum, { rows }) => sum + rows, 0);

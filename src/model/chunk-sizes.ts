@@ -7,11 +7,11 @@ export const SALT_BYTES = 24;
 export const COMMITMENT_BYTES = 32;
 export const HEADER_BYTES = SALT_BYTES + COMMITMENT_BYTES;
 
-/** The sealed size of `size` plain bytes. */
+/** Returns the sealed size of `size` plain bytes. */
 export const sealedFileSize = (size: number): number => HEADER_BYTES + size + TAG_BYTES * chunkCount(size);
 
-/** The number of chunks of `size` plain bytes: a multiple of 16 KiB ends with an empty chunk. */
+/** Returns the number of chunks of `size` plain bytes: a multiple of 16 KiB ends with an empty chunk. */
 export const chunkCount = (size: number): number => Math.floor(size / CHUNK_BYTES) + 1;
 
-/** The offset of sealed chunk `index`. */
+/** Returns the offset of sealed chunk `index`. */
 export const chunkOffset = (index: number): number => HEADER_BYTES + index * SEALED_CHUNK_BYTES;

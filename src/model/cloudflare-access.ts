@@ -15,9 +15,9 @@ const TEAM = new RegExp(`^(?:(${LABEL})|(?:https://)?(${LABEL})\\.cloudflareacce
 const TEST_ORIGIN = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\]):[1-9]\d*$/;
 
 /**
- * In: the team name, its domain or the URL of its domain; and the audience tag. Out: `undefined` when both are absent or empty.
- * Errors: `misconfigured`, also when one of them is: the operator has meant something that the service would not do. The detail names
- * the variable and the rule, never its value.
+ * Parses a team and an audience tag. `team` is its name, its domain or the URL of its domain. Returns undefined if both are
+ * absent or empty. Fails with `misconfigured`, also if only one is set, because the service would not do what the operator meant.
+ * The detail names the variable and the rule, never the value.
  */
 export function parseAccess(team: string | undefined, audience: string | undefined): Result<Access | undefined> {
   if (!team && !audience) return ok(undefined);

@@ -7,21 +7,21 @@
 export interface Cursor {
   /** The number of the write: see event.ts. */
   readonly sequence: number;
-  /** When the vault was updated by the write: Unix milliseconds. */
+  /** Time of the vault's update by the write, in Unix milliseconds. */
   readonly at: number;
 }
 
-/** Where a list of events begins: after a write, at the oldest numbered entry of the log, or after the newest write. */
+/** The start of a list of events: after a write, at the oldest numbered entry of the log, or after the newest write. */
 export type After = Cursor | "oldest" | "latest";
 
 export const isAt = (a: Cursor, b: Cursor): boolean => a.sequence === b.sequence && a.at === b.at;
 
-/** A cursor as text: the number in decimal, the time in base 36. */
+/** Formats a cursor: the number in decimal, the time in base 36. */
 export const formatCursor = ({ sequence, at }: Cursor): string => `${sequence}-${at.toString(36)}`;
 
 const CURSOR = /^(0|[1-9]\d{0,14})-(0|[1-9a-z][\da-z]{0,8})$/;
 
-/** Out: `undefined` for a text that `formatCursor` does not give. */
+/** Returns undefined for a text that `formatCursor` does not produce. */
 export function parseCursor(text: string): Cursor | undefined {
   const [, sequence, at] = CURSOR.exec(text) ?? [];
   return sequence === undefined || at === undefined ? undefined : { sequence: Number(sequence), at: parseInt(at, 36) };
@@ -32,5 +32,5 @@ const NAMED: ReadonlyMap<string, After> = new Map([
   ["latest", "latest"],
 ]);
 
-/** The parameter `after`: `0`, `latest` or a cursor. Out: `undefined` for any other text. */
+/** Parses the parameter `after`: `0`, `latest` or a cursor. Returns undefined for any other text. */
 export const parseAfter = (text: string): After | undefined => NAMED.get(text) ?? parseCursor(text);

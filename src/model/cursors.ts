@@ -2,8 +2,8 @@ import type { Cursor } from "./cursor.ts";
 import { idDigits } from "./ids.ts";
 
 /**
- * The positions in several vaults as one opaque text (contract 15.9): unpadded base64url of a version byte and, per vault, the
- * first four bytes of its id, the number and the time. 100 vaults take about 1.8 KB, which fits into a header.
+ * Encodes positions in several vaults as one opaque text (contract 15.9). It is unpadded base64url of a version byte and, per
+ * vault, the first four bytes of the id, the number and the time. 100 vaults take about 1.8 KB, which fits into a header.
  */
 
 const CURSORS_VERSION = 1;
@@ -13,7 +13,7 @@ const VAULT_PREFIX_DIGITS = 8;
 
 const prefixOf = (vault: string): string => idDigits(vault).slice(0, VAULT_PREFIX_DIGITS);
 
-/** An integer from 0 to 2^53 in groups of seven bits, the lowest first. */
+/** Encodes an integer from 0 to 2^53 in groups of seven bits, the lowest group first. */
 function* varint(value: number): Generator<number> {
   for (let rest = value; ; rest = Math.floor(rest / 128)) {
     yield (rest % 128) + (rest >= 128 ? 128 : 0);
@@ -29,8 +29,8 @@ export function formatCursors(positions: ReadonlyMap<string, Cursor>): string {
 }
 
 /**
- * Out: the positions of those vaults that the text has; `undefined` for a text that `formatCursors` does not give.
- * In: the ids of the vaults that the reader may read.
+ * Returns the positions of those readable `vaults` that the text has. Returns undefined for a text that `formatCursors` does not
+ * produce.
  */
 export function parseCursors(text: string, vaults: readonly string[]): Map<string, Cursor> | undefined {
   const bytes = decode(text);

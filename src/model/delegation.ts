@@ -2,9 +2,9 @@ import { LIMITS } from "./limits.ts";
 import { fail, invalid, type Refusal } from "./result.ts";
 import { contains, type Scope } from "./vault-scope.ts";
 
-/** What a token passes on to a token that it issues (contract 8.16): never more than it has. */
+/** Delegation: a token issues tokens with at most its own permissions (contract 8.16). */
 
-/** What a token has that can be passed on. */
+/** The permissions of a token that it can pass on. */
 export interface Grant {
   readonly vaults: Scope;
   /** Seconds; absent: its reads are never old. */
@@ -12,9 +12,9 @@ export interface Grant {
 }
 
 /**
- * Whether one token contains another one, but for its lifetime, which is compared where a repeated request is answered. In: whether the
- * other one may issue tokens, and how many are above it. Out: `undefined` when it does. Errors: `out_of_scope`, which names the first vault
- * in which the other one may do more; `invalid`.
+ * Refuses a child token with more permissions than its parent. The lifetime is compared elsewhere, where a repeated request is
+ * answered. `depth` is the number of tokens above the child. Returns undefined if the child is allowed. Fails with
+ * `out_of_scope`, which names the first vault with more permissions, or with `invalid`.
  */
 export function refuseMore(
   parent: Grant,

@@ -4,15 +4,15 @@ import { base32, idBytes, isId } from "./ids.ts";
 /** The two dialects in which tokens are issued (contract 3): all that differs between them. */
 
 interface Rules {
-  /** The form of an id. In: a canonical UUID. */
+  /** Formats an id, given as a canonical UUID. */
   readonly id: (id: string) => string;
-  /** The form of the path of a File's content. In: the path without a leading slash. */
+  /** Formats the path of a File's content, given without a leading slash. */
   readonly contentPath: (path: string) => string;
-  /** The version in the answer to PUT. In: the version that the PUT made. */
+  /** Returns the version in the answer to PUT, given the version made by the PUT. */
   readonly versionAfterPut: (version: number) => number;
   /** The form of a field's value. */
   readonly fieldValue: (type: FieldType, value: string) => string;
-  /** Whether a list of Items has an entry for a row that does not open (contract 11.10): clients of Connect need a title. */
+  /** True if a list of Items has entries for rows that cannot be decrypted (contract 11.10). Clients of Connect need a title. */
   readonly listsBroken: boolean;
 }
 
@@ -24,7 +24,7 @@ export const DIALECTS = {
     fieldValue: (_, value) => value,
     listsBroken: true,
   },
-  /** What the SDKs of Connect and the Terraform provider accept. */
+  /** Accepted by the SDKs of Connect and the Terraform provider. */
   connect: {
     // A token may name vaults by texts that have the form of an id and name nothing (contract 3.3): they stay as they are.
     id: (id) => (isId(id) ? base32(idBytes(id)) : id),
@@ -42,5 +42,5 @@ export const DIALECT_NAMES = Object.keys(DIALECTS) as [Dialect, ...Dialect[]];
 
 export const isDialect = (value: unknown): value is Dialect => typeof value === "string" && Object.hasOwn(DIALECTS, value);
 
-/** An id in the form of the dialect. In: a canonical UUID, or a text that names nothing. */
+/** Formats an id in the dialect. `id` is a canonical UUID, or a text that names nothing. */
 export const writeId = (id: string, dialect: Dialect): string => DIALECTS[dialect].id(id);

@@ -1,10 +1,10 @@
 import { NIL_ID } from "./ids.ts";
 import { ADMIN } from "./operation.ts";
 
-/** What an Item has as its last editor. */
+/** The last editor of an Item. */
 
-/** The id that Items have as their last editor when the admin has restored them: that of no token. */
+/** The last editor of Items restored by the admin. No token has this id. */
 export const RESTORED_BY_ADMIN = NIL_ID;
 
-/** What an Item has as its last editor: the id of a token, because clients parse it as an id. */
+/** Returns the last editor of an Item for an actor. It is always an id, because clients parse it as one. */
 export const editorOf = (actor: string): string => (actor === ADMIN ? RESTORED_BY_ADMIN : actor);

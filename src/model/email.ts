@@ -10,12 +10,12 @@ const EMAIL = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u;
 export const isEmail = (text: string): boolean => text.length <= EMAIL_CHARACTERS_MAX && text.isWellFormed() && EMAIL.test(text);
 
 /**
- * The form in which emails are stored and compared: the letters A to Z in lower case. No other character is changed, because
- * `toLowerCase` gives two different addresses the same form: that of the Kelvin sign (U+212A) is k.
+ * Returns an email in the form for storage and comparison: A to Z in lower case. No other character changes, because
+ * `toLowerCase` maps different addresses to one form: the Kelvin sign (U+212A) becomes k.
  */
 export const normalizeEmail = (email: string): string => email.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
-/** The email of a request, with white space around it. Out: normalized. */
+/** The email of a request, with optional white space around it. The result is normalized. */
 export const emailInput = z
   .pipe(
     z.string(),

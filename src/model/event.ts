@@ -1,11 +1,11 @@
-/** Events (contract 15): what the writes to a vault did, in commit order. They hold ids and versions, never a value. */
+/** Events (contract 15): the effects of writes to vaults, in commit order. They hold ids and versions, never a value. */
 
-/** What a write did, where the action of its log entry does not tell it. */
+/** Effects of writes that the action of the log entry does not describe. */
 export const SPECIAL_EVENTS = ["restored", "version_destroyed", "destroyed"] as const;
 
 export type SpecialEvent = (typeof SPECIAL_EVENTS)[number];
 
-/** What a write did to an Item or to the vault. */
+/** The effect of a write on an Item or the vault. */
 export type EventVerb = "created" | "updated" | "deleted" | SpecialEvent;
 
 const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
@@ -24,7 +24,7 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The parts of a log entry that tell what a write did. */
+/** The parts of a log entry that describe a write. */
 interface LoggedWrite {
   readonly action: keyof typeof VERBS;
   /** The id of the Item; `null`: the write was to the vault itself. */
@@ -32,13 +32,13 @@ interface LoggedWrite {
   readonly event?: SpecialEvent | null;
 }
 
-/** The type of the event of a write. In: the parts of its log entry; `event` is the column of that name. */
+/** Returns the type of the event of a write. `event` is the column of that name. */
 export function eventType({ action, item, event }: LoggedWrite): EventType {
-  // Not every combination is a type, for example `vault.restored`. No write has another one.
+  // Not every combination is a type: no write gives, for example, `vault.restored`.
   return `${item === null ? "vault" : "item"}.${event ?? VERBS[action]}` as EventType;
 }
 
-/** The number of the last write to a vault: every write increments one of the two versions. */
+/** Returns the number of the last write to a vault: every write increments one of the two versions. */
 export const sequenceOf = (vault: { readonly contentVersion: number; readonly attributeVersion: number }): number =>
   vault.contentVersion + vault.attributeVersion;
 
@@ -46,7 +46,7 @@ export const sequenceOf = (vault: { readonly contentVersion: number; readonly at
 export interface VaultEvent {
   /** The number of the write. */
   readonly sequence: number;
-  /** When the vault was updated by the write: Unix milliseconds. */
+  /** Time of the vault's update by the write, in Unix milliseconds. */
   readonly at: number;
   /** For example `item.created`. */
   readonly type: EventType;

@@ -20,7 +20,10 @@ export interface ExchangeForm {
   readonly type: (typeof ISSUED_TYPES)[number];
 }
 
-/** The parameters, and what is wrong with a value; those after the third may be absent. Others are ignored (RFC 6749 section 3.2). */
+/**
+ * The parameters, each with a function that returns the fault of a value. The first three are required. Other parameters are
+ * ignored (RFC 6749 section 3.2).
+ */
 const PARAMETERS: Readonly<Record<string, (value: string | null) => string | undefined>> = {
   grant_type: (value) =>
     value === GRANT
@@ -38,7 +41,9 @@ const PARAMETERS: Readonly<Record<string, (value: string | null) => string | und
   ),
 };
 
-/** Parses a form (URL Standard section 5.1), whatever its Content-Type says. Errors: `invalid`, which quotes nothing of it. */
+/**
+ * Parses a form (URL Standard section 5.1) with any Content-Type. Fails with `invalid`; the message quotes nothing from the form.
+ */
 export function parseExchangeForm(bytes: Uint8Array): Result<ExchangeForm> {
   const form = new URLSearchParams(new TextDecoder().decode(bytes));
   for (const [name, faultOf] of Object.entries(PARAMETERS)) {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** How far an export of the log has come (contract 23.4): opaque to clients, and plain data without a secret. */
+/** The progress of an export of the log (contract 23.4). It is opaque to clients, and contains no secret. */
 
 /**
  * The parts of a day, in their order: numbered objects of rows, rows that are still in D1, and segments.
@@ -24,7 +24,7 @@ const position = z.strictObject({
 
 export type ExportPosition = Readonly<z.infer<typeof position>>;
 
-/** The beginning of a day. */
+/** Returns the position at the beginning of a day. */
 export const startOf = (day: string): ExportPosition => ({
   day,
   stage: "numbers",
@@ -37,7 +37,7 @@ export const startOf = (day: string): ExportPosition => ({
 export const formatPosition = (value: ExportPosition): string =>
   new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
 
-/** Out: `undefined` for a text that `formatPosition` does not give. */
+/** Returns undefined for a text that `formatPosition` does not produce. */
 export function parsePosition(text: string): ExportPosition | undefined {
   if (!/^[\w-]{1,1024}$/.test(text)) return undefined;
   try {

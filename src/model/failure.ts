@@ -21,10 +21,10 @@ type Row = readonly [status: number, message: (names: Names, detail: string) => 
 
 const text = (words: string) => () => words;
 
-/** A text of the client's for a message: cut to 64 characters, without half of a surrogate pair. */
+/** Returns a client's text for a message: at most 64 characters, without half of a surrogate pair. */
 export const echo = (written = ""): string => written.slice(0, 64).toWellFormed();
 
-/** What an operator does about an old schema. */
+/** The operator's remedy for an old schema. */
 export const APPLY_MIGRATIONS = "run `npx wrangler d1 migrations apply DB --remote` (`--local` under `wrangler dev`)";
 
 const failures = {
@@ -46,7 +46,8 @@ const failures = {
   sign_in_needed: [401, text("Sign in with the identity provider of this service")],
   out_of_scope: [
     403,
-    // In: what the token may not do, when the vault is in its scope or the path has none.
+    // `lacks` is the operation that the token may not do. It is set if the vault is in the token's scope or the path has no
+    // vault.
     ({ vault }, lacks) =>
       lacks ? `the token may not ${lacks}${vault ? ` vault ${echo(vault)}` : ""}` : `vault ${echo(vault)} is not in scope`,
   ],
@@ -59,7 +60,7 @@ const failures = {
     403,
     text("Only the console of this origin may send this request: over https, or http to 127.0.0.1, [::1] or localhost"),
   ],
-  // In: the id, when the path does not have it.
+  // `id` is set if the path does not have the id.
   vault_not_found: [404, (names, id) => `vault ${echo(names.vault || id)} not found`],
   item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
@@ -133,7 +134,7 @@ export interface Failure {
   readonly detail?: string;
   /** The id of the root key that a manifest needs and ROOT_KEYS lacks. */
   readonly missingKey?: string;
-  /** Absent: that of the kind. */
+  /** Absent: the default of the kind. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -145,8 +146,8 @@ export interface Description {
 }
 
 /**
- * Status and message of a failure. In: the failure, and the ids as the client wrote them. A kind of a newer release, which a
- * coordinator may answer during a deployment, is described as `internal`.
+ * Returns the status and message of a failure. `names` has the ids as the client wrote them. During a deployment a coordinator
+ * can answer with a kind of a newer release, which is described as `internal`.
  */
 export function describe({ kind: received, detail = "", retryAfterSeconds: own }: Failure, names: Names = {}): Description {
   const kind = Object.hasOwn(failures, received) ? received : "internal";

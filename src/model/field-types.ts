@@ -1,6 +1,6 @@
 import { parseTotp } from "./totp-parameters.ts";
 
-/** The types of fields (contract 2): what each accepts, and how it is written. The page of the console loads this file too. */
+/** The types of fields (contract 2): accepted values and stored form. The page of the console loads this file too. */
 
 /** `YYYY-MM-DD`, a day of the Gregorian calendar (RFC 3339 full-date); or Unix seconds. */
 export function isDate(value: string): boolean {
@@ -18,9 +18,9 @@ export const isMonthYear = (value: string): boolean => /^\d{4}\/?(0[1-9]|1[0-2])
 interface Rules {
   /** Other names of the type in requests. */
   readonly aliases?: readonly string[];
-  /** Whether a value that is not empty is valid. Absent: every value is. */
+  /** Returns true for a valid value that is not empty. Absent: every value is valid. */
   readonly accepts?: (value: string) => boolean;
-  /** What a refusal says of a value that is not valid. */
+  /** The refusal of an invalid value. */
   readonly refusal?: string;
   /** A value gives one-time codes (totp.ts). */
   readonly oneTime?: true;
@@ -28,7 +28,7 @@ interface Rules {
   readonly connect?: (value: string) => string;
 }
 
-/** The Terraform provider reads dates only as Unix seconds; Connect takes noon of the day. */
+/** Converts a date to Unix seconds, the only form that the Terraform provider reads. Connect takes noon of the day. */
 const unixSeconds = (value: string): string => (/^\d{4}-/.test(value) ? String(Date.parse(`${value}T12:00:00Z`) / 1000) : value);
 
 export const FIELD_TYPES = {
@@ -63,7 +63,7 @@ export type FieldType = keyof typeof FIELD_TYPES;
 
 export const FIELD_TYPE_NAMES = Object.keys(FIELD_TYPES) as FieldType[];
 
-/** The rules of a type. A type that a newer release has stored has none. */
+/** Returns the rules of a type. A type stored by a newer release has no rules. */
 export const typeRules = (type: FieldType): Rules => (Object.hasOwn(FIELD_TYPES, type) ? FIELD_TYPES[type] : {});
 
 /** Each alias, with the type that it stands for. */

@@ -22,7 +22,7 @@ export type ContentRef = Pick<File, "id" | "generation">;
 /** The plain columns of a File's row. */
 export type FileRecord = Pick<File, "id" | "generation" | "size">;
 
-/** The ids that name a content: it opens under no others. */
+/** The ids that name a content. With other ids the content cannot be decrypted. */
 export interface ContentAddress {
   readonly vault: string;
   readonly item: string;
@@ -30,7 +30,7 @@ export interface ContentAddress {
   readonly generation: string;
 }
 
-/** The address of a File's content. */
+/** Returns the address of a File's content. */
 export const addressOf = (vault: string, item: string, { id, generation }: ContentRef): ContentAddress => ({
   vault,
   item,

@@ -25,7 +25,7 @@ const TEXT = /^"[^]*"$/;
 const CATEGORY = new RegExp(`^"(?:${CATEGORIES.join("|")})"$`, "i");
 const BOOLEAN = /^(?:true|false)$/i;
 
-/** What a filter needs to know of an Item. */
+/** The attributes of an Item that a filter reads. */
 export type FilteredItem = Pick<Summary, "title" | "tags" | "category" | "favorite">;
 
 const ITEMS: Readonly<Record<string, Rule<FilteredItem>>> = {
@@ -39,7 +39,7 @@ const ITEMS: Readonly<Record<string, Rule<FilteredItem>>> = {
 /** The term of a filter by ids. It stands beside no other kind of term, so it is not in the grammar above (contract 5.11). */
 const ID = "id eq";
 
-/** What a filter needs to know of a Vault. `id`: a canonical UUID. */
+/** The attributes of a Vault that a filter reads. `id` is a canonical UUID. */
 type FilteredVault = Pick<NamedVault, "id" | "name">;
 
 const hasName = (vault: FilteredVault, value: string) => vault.name.toLowerCase() === value.toLowerCase();
@@ -48,21 +48,22 @@ const VAULTS: Readonly<Record<string, Rule<FilteredVault>>> = {
   "title eq": { operand: TEXT, passes: hasName },
 };
 
-/** Whether an Item matches one of the readings. Titles and tags are compared exactly. */
+/** Returns true if an Item matches any of the readings. Titles and tags are compared exactly. */
 export const itemPasses = (readings: readonly Filter[], item: FilteredItem): boolean =>
   idsOf(readings) !== undefined ||
   readings.some((filter) => filter.every(({ words, value }) => ITEMS[words]!.passes(item, value)));
 
-/** The ids that a filter by ids names. `undefined`: it is another filter. */
+/** Returns the ids of a filter by ids, or undefined for another filter. */
 export const idsOf = (readings: readonly Filter[]): readonly string[] | undefined =>
   readings[0]?.[0]?.words === ID ? readings.map(([term]) => term!.value) : undefined;
 
-/** The title that a filter of Items asks for, if it does. */
+/** Returns the title in a filter of Items, if any. */
 export const titleOf = (filter: Filter): string | undefined => filter.find(({ words }) => words === "title eq")?.value;
 
 /**
- * The Vaults that the first reading finds that finds any. Names are compared without regard to case. Without one, the Vault
- * whose id the filter gives: the `op` command asks for a vault by its id in this way, and other clients by `name eq` (contract 5.10).
+ * Returns the Vaults of the first reading that matches any Vault. Names are compared without regard to case. If no reading
+ * matches, returns the Vault with the filter's value as its id: the `op` command asks for a vault by id in this way, and other
+ * clients by `name eq` (contract 5.10).
  */
 export function passingVaults<V extends FilteredVault>(readings: readonly Filter[], vaults: readonly V[]): readonly V[] {
   for (const filter of readings) {
@@ -77,8 +78,8 @@ export function passingVaults<V extends FilteredVault>(readings: readonly Filter
 const LISTS = { items: ITEMS, vaults: VAULTS };
 
 /**
- * Clients escape quotes and backslashes in a value, or quotes alone, or nothing, so a value with a backslash is read in each of
- * these ways, literally first (contract 5.9).
+ * The ways in which clients escape a value: quotes and backslashes, only quotes, or nothing. A value with a backslash is read in
+ * each way, literally first (contract 5.9).
  */
 const UNESCAPED: readonly ((value: string) => string)[] = [
   (value) => value,
@@ -87,10 +88,10 @@ const UNESCAPED: readonly ((value: string) => string)[] = [
 ];
 
 /**
- * Parses a filter as the client wrote it into the query. Returns its readings, the preferred one first. An absent or empty filter has one
- * reading without terms. A filter without a backslash has one reading, or two: `title eq "a" and tag eq "b"` is first one title and then
- * two terms, because clients do not escape quotes in titles (contract 5.6). Three times as many are the most.
- * Errors: 400 `Unsupported request filter`, or the limit.
+ * Parses a filter as the client wrote it into the query. Returns its readings, the preferred reading first. An absent or empty
+ * filter has one reading without terms. A filter without a backslash has one or two readings. `title eq "a" and tag eq "b"` is
+ * first one title and then two terms, because clients do not escape quotes in titles (contract 5.6). A backslash gives at most
+ * three times as many readings. Fails with 400 `Unsupported request filter`, or with the limit.
  */
 export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): Result<readonly Filter[]> {
   const text = decodeFilter(raw ?? "");
@@ -106,7 +107,7 @@ export function parseFilter(raw: string | undefined, list: keyof typeof LISTS): 
   return ok([...(isTitle ? readingsOf(whole.value) : []), ...readingsOf(terms.value)]);
 }
 
-/** The different readings of terms whose values are as the client wrote them. */
+/** Returns the distinct readings of terms whose values are as the client wrote them. */
 function readingsOf(terms: Filter): Filter[] {
   const readings = UNESCAPED.map((unescape) => terms.map(({ words, value }) => ({ words, value: unescape(value) })));
   return [...new Map(readings.map((reading) => [JSON.stringify(reading), reading])).values()];
@@ -132,7 +133,7 @@ function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Re
 /** A filter by ids. */
 const IDS = /^\s*id\s+eq\s+"[^"]*"(?:\s+or\s+id\s+eq\s+"[^"]*")*\s*$/i;
 
-/** Each id is a reading of its own. Errors: 400, for a text that is no id, and for too many of them. */
+/** Parses ids, each as one reading. Fails with 400 for a text that is not an id, and for too many ids. */
 function parseIds(text: string): Result<readonly Filter[]> {
   const ids = [...text.matchAll(/"([^"]*)"/g)].map(([, id]) => parseId(id!));
   if (ids.length > LIMITS.filterIds) return invalid(`filter: names more than ${LIMITS.filterIds} ids`);
@@ -151,12 +152,15 @@ const LAST = /\s*(\w+)\s+(\w+)\s+("[^]*"|\w+)\s*$/y;
 /** An unescaped quote, in the sense of `termOf`. */
 const QUOTE = String.raw`(?<!(?<!\\)(?:\\\\)*\\)"`;
 
-/** An alternative to a quoted value. Terms cannot be alternatives, and the filter would be read as one value. Its operators are those of SCIM. */
+/**
+ * Matches an alternative to a quoted value. Alternative terms are not supported, and the filter would be read as one value. The
+ * operators are those of SCIM.
+ */
 const OR = new RegExp(String.raw`${QUOTE}\s+or\s+\w+\s+(?:eq|ne|co|sw|ew|gt|ge|lt|le)\s+["\w]`, "i");
 
 /**
- * The next term. It is the last, or ends at an unescaped quote that ` and <attribute> <operator>` follows. An odd number of
- * backslashes before a quote escapes it.
+ * Returns a pattern for the next term. It is the last term, or ends at an unescaped quote before ` and <attribute> <operator>`.
+ * An odd number of backslashes before a quote escapes it.
  */
 function termOf(known: readonly string[]): RegExp {
   const term = `(?:${known.map((words) => words.replace(" ", String.raw`\s+`)).join("|")})`;

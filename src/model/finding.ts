@@ -1,6 +1,6 @@
-/** What jobs find wrong in stored data (contract 22). A finding has ids, numbers and fixed words: no text of a user. */
+/** Findings of jobs in stored data (contract 22). A finding has ids, numbers and fixed words, never a text of a user. */
 
-/** The closed list of kinds, with what each means. A kind is never renamed. */
+/** The closed list of kinds, each with its meaning. A kind is never renamed. */
 export const FINDINGS = {
   schema_incomplete:
     "The database lacks a table, an index, a trigger or the id of its deployment, or has an unknown or altered trigger",
@@ -36,7 +36,7 @@ export type FindingKind = keyof typeof FINDINGS;
 // The Worker does not use it: with the annotation its bundle goes without the words above.
 export const FINDING_KINDS = /* @__PURE__ */ Object.keys(FINDINGS) as FindingKind[];
 
-/** What a finding names. Absent: the finding is about something else, or about the whole. */
+/** The subject of a finding. An absent id means that the finding has another subject, or the whole. */
 export interface Named {
   readonly vault?: string;
   readonly item?: string;
@@ -52,15 +52,15 @@ export interface Named {
 
 export interface Finding extends Named {
   readonly kind: FindingKind;
-  /** What is wrong, in words with numbers. */
+  /** A description in fixed words and numbers. */
   readonly detail: string;
-  /** Whether a repair is known. It destroys nothing that opens. */
+  /** True if a repair is known. A repair destroys nothing that can be decrypted. */
   readonly repairable: boolean;
   /** Only of a job that repairs: whether it is repaired now. */
   readonly repaired?: boolean;
 }
 
-/** How much was looked at. */
+/** The amounts of checked data. */
 export interface Checked {
   /** Rows that were opened or compared. */
   readonly rows: number;

@@ -9,8 +9,8 @@ export const FOLD_VERSION = 1;
 const ASCII = /^\p{ASCII}*$/u;
 
 /**
- * Folds a name: compatibility forms (NFKC, Unicode Standard Annex 15), then the full case mappings of Unicode. Lower case
- * comes first because ẞ has no upper case, and upper case in between gives ß and ss one form. σ and ς become one.
+ * Folds a name: compatibility forms (NFKC, Unicode Standard Annex 15), then the full case mappings of Unicode. Lower case comes
+ * first because ẞ has no upper case. Upper case follows, so that ß and ss get one form. σ and ς get one form too.
  */
 export function fold(name: string): string {
   if (ASCII.test(name)) return name.toLowerCase();

@@ -12,13 +12,11 @@ const SHORT = /^[a-z0-9]{26}$/;
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567"; // RFC 4648 section 6, in lower case
 
-/** Whether a text is a canonical id. */
 export const isId = (text: string): boolean => CANONICAL.test(text);
 
 /**
- * Parses an id in either form.
- * In: any text. Out: the canonical UUID; the text itself when it has the form of an id and can name nothing, so that every
- * look-up misses; `undefined` when it has no form of an id.
+ * Parses an id in either form. Returns the canonical UUID, or undefined if the text does not have the form of an id. A text that
+ * has the form but names nothing is returned unchanged, so that every lookup misses.
  */
 export function parseId(text: string): string | undefined {
   if (UUID.test(text)) return text.toLowerCase();
@@ -47,11 +45,13 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? out + BASE32[(buffer << (5 - bits)) & 31] : out;
 }
 
-/** The 26 characters of a canonical id. It uses nothing that Node 20 lacks, under which the command line runs. */
+/** Returns the 26 characters of a canonical id. The function runs under Node 20, as the command line does. */
 export const shortId = (id: string): string =>
   base32(Uint8Array.from(idDigits(id).match(/../g)!, (digits) => parseInt(digits, 16)));
 
-/** The bytes of lower-case base32 without padding. Bits of the last digit that make no byte are dropped. Throws on other digits. */
+/**
+ * Decodes lower-case base32 without padding. Bits of the last digit that do not fill a byte are dropped. Throws on other digits.
+ */
 export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((digits.length * 5) / 8));
   let [buffer, bits, length] = [0, 0, 0];
@@ -69,18 +69,18 @@ export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
 /** A text in the form of an id that can name nothing: no Item gets it, not by `Item-Id` either. */
 export const NAMES_NOTHING = "0".repeat(26);
 
-/** The 32 digits of a canonical UUID. Throws on any other spelling: two texts must not give the same bytes. */
+/** Returns the 32 digits of a canonical UUID. Throws for any other spelling, so that two texts never give the same bytes. */
 export function idDigits(id: string): string {
   if (!isId(id)) throw defect("not a canonical id");
   return id.replaceAll("-", "");
 }
 
-/** The 16 bytes of a canonical UUID. Throws as `idDigits`. */
+/** Returns the 16 bytes of a canonical UUID. Throws as `idDigits` does. */
 export const idBytes = (id: string): Uint8Array => Uint8Array.fromHex(idDigits(id));
 
 /**
- * A UUIDv7 (RFC 9562 section 5.7): ids made later sort later.
- * In: Unix milliseconds, a non-negative integer, and 10 random bytes. Throws on any other time: its id would have no order.
+ * Returns a UUIDv7 (RFC 9562 section 5.7): ids made later sort later. `now` is a non-negative integer of Unix milliseconds,
+ * `random` 10 random bytes. Throws for any other time, because its id would have no order.
  */
 export function operationId(now: number, random: Uint8Array): string {
   if (!Number.isSafeInteger(now) || now < 0) throw defect("not a time in milliseconds");
@@ -90,21 +90,24 @@ export function operationId(now: number, random: Uint8Array): string {
 }
 
 /**
- * The smallest operation id of a time: smaller ids are older. In: Unix milliseconds, also before 1970, where a retention is longer than the
- * time since: no id is older.
+ * Returns the smallest operation id of a time in Unix milliseconds: smaller ids are older. For a time before 1970, as with a very
+ * long retention, no id is older.
  */
 export const firstIdAt = (time: number): string => operationId(Math.max(0, time), new Uint8Array(10));
 
-/** What operation ids of a time begin with: it sorts before them, and after all ids of earlier times. In: Unix milliseconds. */
+/**
+ * Returns the beginning of all operation ids of a time, in Unix milliseconds. It sorts before these ids, and after all ids of
+ * earlier times.
+ */
 export const timePrefix = (time: number): string => firstIdAt(time).slice(0, 13);
 
-/** The time of an operation id: Unix milliseconds. */
+/** Returns the time of an operation id, in Unix milliseconds. */
 export const timeOf = (id: string): number => parseInt(id.replace("-", "").slice(0, 12), 16);
 
-/** Whether an id is a UUIDv7. */
+/** Returns true if an id is a UUIDv7. */
 export const isOperationId = (id: string): boolean => id[14] === "7";
 
-/** A UUIDv4-shaped id (RFC 9562 section 5.4) of the given 16 bytes. */
+/** Returns an id in the form of a UUIDv4 (RFC 9562 section 5.4) from 16 bytes. */
 export function uuidOf(bytes: Uint8Array): string {
   return stamped(bytes.toHex(), 4);
 }

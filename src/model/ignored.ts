@@ -3,7 +3,7 @@ import type { Edit } from "./patch-input.ts";
 
 /** The attributes of a request about an Item that are ignored although they are none of an Item (contract 2.16): most are misspelled. */
 
-/** The attributes of an object: those of an answer too, because a client sends back what it has read. */
+/** The attributes of an object, with those of answers too, because clients send back objects that they have read. */
 interface Shape {
   readonly known: ReadonlySet<string>;
   /** The shapes of objects, or of the objects of arrays, within it. */

@@ -75,17 +75,16 @@ export interface ItemInput extends z.output<typeof attributes> {
 
 const categories = new Map<string, Category>(CATEGORIES.map((category) => [category, category]));
 
-/** A category, in any case. Absent or unknown: 400. */
+/** Parses a category, in any case. Fails with 400 if it is absent or unknown. */
 export function parseCategory(value: unknown): Result<Category> {
   const found = typeof value === "string" && /^\w+$/.test(value) ? categories.get(value.toUpperCase()) : undefined;
   return found ? ok(found) : fail("category");
 }
 
 /**
- * Parses a whole Item. Its three uses differ in what may be absent:
- * POST (`create`) needs a category, PUT (`replace`) a category and a vault, and PATCH of `/` (`{ current }`)
- * neither: `current` is the category of the Item.
- * Errors: 400, with the first thing that is wrong.
+ * Parses a whole Item. The required attributes depend on `use`. POST (`create`) needs a category, and PUT (`replace`) a category
+ * and a vault. PATCH of `/` (`{ current }`) needs neither; `current` is the category of the Item. Fails with 400, which names the
+ * first fault.
  */
 export function parseItem(body: unknown, vault: string, use: "create" | "replace" | { current: Category }): Result<ItemInput> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return invalid("the Item is not a JSON object");
@@ -103,8 +102,8 @@ export function parseItem(body: unknown, vault: string, use: "create" | "replace
 export const vaultReference = z.object({ id: optionalText() });
 
 /**
- * Whether the body names a vault. An id has to be that of the path. A text without the form of an id is not compared:
- * External Secrets and HashiCorp's plugin write the vault's name here.
+ * Returns true if the body names a vault. An id has to equal the id in the path. A text without the form of an id is not
+ * compared, because External Secrets and HashiCorp's plugin write the vault's name here.
  */
 function parseVaultReference(value: unknown, expected: string): Result<boolean> {
   if (value === undefined || value === null) return ok(false);

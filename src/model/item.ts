@@ -74,13 +74,13 @@ export interface Summary {
   readonly username?: string | undefined;
 }
 
-/** What an answer with an Item has besides the Item (contract 2.1). */
+/** The attributes of an answer with an Item that come from its vault (contract 2.1). */
 export interface OfVault {
-  /** The name of its vault; `undefined` when that does not open. */
+  /** The name of the vault; undefined if it cannot be decrypted. */
   readonly vaultName: string | undefined;
 }
 
-/** What a list has in the place of a row that does not open (contract 11.10): the columns in the clear, and nothing that was sealed. */
+/** The list entry of a row that cannot be decrypted (contract 11.10): its plaintext columns, without sealed values. */
 export interface BrokenItem {
   readonly id: string;
   readonly vault: string;
@@ -88,10 +88,10 @@ export interface BrokenItem {
   readonly broken: "integrity";
 }
 
-/** The Files of an Item. A row that does not open costs no other one. */
+/** The Files of an Item. A row that cannot be decrypted does not affect the other rows. */
 export interface FilesOfItem {
   readonly files: readonly File[];
-  /** The ids of the Files whose rows do not open: `files` lacks them (contract 9.14). Absent when every row opens. */
+  /** The ids of the Files whose rows cannot be decrypted; `files` lacks them (contract 9.14). Absent if there are none. */
   readonly brokenFiles?: readonly string[] | undefined;
 }
 
@@ -103,27 +103,25 @@ export interface Item extends Omit<Summary, "username">, FilesOfItem {
   readonly fields: readonly Field[];
 }
 
-/** When and by which token an Item was deleted. */
+/** The time of an Item's deletion, and its token. */
 export interface Deletion {
   /** Unix milliseconds. */
   readonly deletedAt: number;
   readonly deletedBy: string;
 }
 
-/** The entity tag of an Item, without quotes (contract 10.1). */
+/** Returns the entity tag of an Item, without quotes (contract 10.1). */
 export const entityTag = ({ version, nonce }: Pick<Item, "version" | "nonce">): string => `${version}-${nonce}`;
 
-/** Whether a column holds the number of a version. */
+/** Returns true if a column holds a valid version. */
 export const isVersion = (version: number): boolean => Number.isInteger(version) && version > 0 && version <= COUNT_MAX;
 
-/**
- * An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or those with one of these entity tags.
- */
+/** An `If-Match` or `If-None-Match` header (RFC 9110 section 13.1): any version, or a list of entity tags. */
 export type Precondition = "any" | readonly string[];
 
-/** Whether an Item fulfils the header. */
+/** Returns true if an Item matches the header. */
 export const fulfils = (item: Item, header: Precondition): boolean => header === "any" || header.includes(entityTag(item));
 
-/** Whether `If-None-Match` names this tag, in quotes, or any (RFC 9110 section 13.1.2). */
+/** Returns true if `If-None-Match` has the tag, given in quotes, or `*` (RFC 9110 section 13.1.2). */
 export const hasTag = (header: string | undefined, tag: string): boolean =>
   header !== undefined && (header.trim() === "*" || header.includes(tag));

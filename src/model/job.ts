@@ -30,7 +30,7 @@ export interface JobProgress {
   readonly total: number;
 }
 
-/** What a kind tells besides its progress and its findings. */
+/** The result of a kind, besides its progress and findings. */
 export interface JobResult {
   readonly checked?: Checked;
   readonly resealed?: Resealed;
@@ -38,11 +38,14 @@ export interface JobResult {
   readonly restored?: RestoreResult;
 }
 
-/** What a job of backup has made until now. */
+/** The progress of a backup job. */
 export interface BackupResult {
   /** The number of the snapshot of the vault, or of the registry; absent before it is written, and of a vault that did not change. */
   readonly snapshot?: number | undefined;
-  /** The vaults that got a snapshot, or would get one; those that are as their newest snapshot has them; and those that were left out. */
+  /**
+   * Counts of vaults: with a new snapshot (in a dry run, with one to be made), unchanged since their newest snapshot, and left
+   * out.
+   */
   readonly made: number;
   readonly unchanged: number;
   readonly behind: number;
@@ -52,14 +55,14 @@ export interface BackupResult {
   readonly contents: number;
 }
 
-/** How often a step is tried before its job fails, or goes on without the vault. */
+/** Tries of a step before its job fails, or continues without the vault. */
 export const STEP_TRIES_MAX = 10;
 
 /** A job as the admin sees it. Times are Unix milliseconds. */
 export interface Job {
   readonly id: string;
   readonly kind: JobKind;
-  /** Whether it only tells what it would do. */
+  /** True if the job changes nothing and reports what it would do. */
   readonly dryRun: boolean;
   readonly state: JobState;
   readonly progress: JobProgress;
@@ -70,49 +73,49 @@ export interface Job {
   readonly endedAt: number | undefined;
   /** Why it failed, or why its last step will be tried again. */
   readonly reason: FailureKind | undefined;
-  /** How often a step that is tried again was begun. */
+  /** Number of times that a retried step has begun. */
   readonly tries: number | undefined;
 }
 
-/** Which request has created a job. */
+/** The request that created a job. */
 export interface JobRequestId {
   readonly id: string;
-  /** A hash of what the request asks for: a repeated request with the same id has the same one. */
+  /** A hash of the request's content. A repeated request with the same id has the same hash. */
   readonly request: string;
 }
 
-/** Where a job comes in the list of all jobs. It is a place also when the job was deleted. */
+/** The position of a job in the list of all jobs. It stays valid after the job is deleted. */
 export type JobPlace = Pick<Job, "createdAt" | "id">;
 
 /** A request to create a job: plain data, because it crosses Durable Object RPC. */
 export interface NewJob extends JobRequestId {
   readonly kind: JobKind;
-  /** What the kind has to know, for example a vault. */
+  /** The input of the kind, for example a vault. */
   readonly input: object;
   /**
-   * Whether the job waits for those that exclude it. Otherwise it is refused while one of them has not ended. One that waits is not created
-   * while another one that was asked for the same has not ended.
+   * True if the job waits for the jobs that exclude it. Without it, the job is refused while one of them runs. A waiting job is
+   * not created if another job for the same request has not ended.
    */
   readonly waits?: boolean;
 }
 
-/** What a backup has to know. */
+/** The input of a backup. */
 export interface BackupInput {
   /** Only this vault; absent: all vaults and the registry. */
   readonly vault?: string | undefined;
-  /** Whether every part is written and every content looked for, also those that earlier snapshots have. */
+  /** True if every part is written and every content checked, even if earlier snapshots have them. */
   readonly full: boolean;
-  /** Whether it only counts what it would do. */
+  /** True if the backup only counts. */
   readonly dryRun: boolean;
 }
 
-/** What a rewrap has to know. */
+/** The input of a rewrap. */
 export interface RewrapInput {
   /** The id of the root key that is active for the Worker that has created the job. */
   readonly activeKey: string;
 }
 
-/** What a reseal has to know. */
+/** The input of a reseal. */
 export interface ResealInput {
   readonly vault: string;
   /** The id of the keys that are to be replaced. */
@@ -127,5 +130,5 @@ export const LISTED_VAULTS_MAX = 500;
 
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";
 
-/** Whether a step that failed so is tried again: the service or its storage may answer otherwise later. */
+/** Returns true if a step with this failure is retried, because the service or its storage may answer differently later. */
 export const isPassing = (failure: Failure): boolean => describe(failure).status >= 500;

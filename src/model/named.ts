@@ -4,7 +4,7 @@ import type { Field, Section } from "./item.ts";
 import { namesNone, namesSeveral, type Reference } from "./reference.ts";
 import { ok, type Result } from "./result.ts";
 
-/** Which field or File of an Item a reference names (contract 16.6). */
+/** A reference to a field or File within an Item (contract 16.6). */
 
 /** A field, File or section, prepared for several references, so that its name is folded once. */
 interface Named<T> {
@@ -16,7 +16,7 @@ interface Named<T> {
   readonly value: T;
 }
 
-/** What a reference needs to know of a field. */
+/** The attributes of a field that references use. */
 export interface NamedField {
   readonly id: string;
   readonly label: string;
@@ -24,7 +24,7 @@ export interface NamedField {
   readonly section?: string | undefined;
 }
 
-/** What a reference needs to know of a File. `id`: a canonical UUID. */
+/** The attributes of a File that references use. `id` is a canonical UUID. */
 export interface NamedFile {
   readonly id: string;
   readonly name: string;
@@ -47,7 +47,7 @@ const nameField = <F extends NamedField>(value: F): Named<F> => ({
 
 const idsOfFile = ({ id }: NamedFile): readonly string[] => [id, shortId(id)];
 
-/** Whether a part of a reference is the id of a File. No File that has this text as its name comes before it. */
+/** Returns true if a part of a reference is the id of a File. Ids take precedence over names. */
 export const isIdOfFile = (file: NamedFile, part: string): boolean => idsOfFile(file).includes(part);
 
 const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
@@ -57,7 +57,10 @@ const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
   value,
 });
 
-/** The first test that anything passes counts. What is in no section comes before what is in one. */
+/**
+ * The tests in order of precedence; the first test with a match decides. An entry without a section precedes an entry in a
+ * section.
+ */
 const TESTS: readonly ((entry: Named<unknown>, part: string, folded: string) => boolean)[] = [
   ({ ids }, part) => ids.includes(part),
   ({ name, section }, _, folded) => section === undefined && name === folded,
@@ -86,14 +89,17 @@ export interface FoundField<F extends NamedField = Field> {
   readonly within: Within;
 }
 
-/** Finds fields of an Item. In: its sections and fields. Errors: `reference_not_found` (the section), `ambiguous`. */
+/**
+ * Returns a function that finds fields of an Item. It fails with `reference_not_found` if the section is missing, and with
+ * `ambiguous`.
+ */
 export function fieldFinder<F extends NamedField>(
   sections: readonly Section[],
   fields: readonly F[],
 ): (one: ReferenceInItem) => Result<FoundField<F>> {
   const [namedSections, namedFields] = [sections.map(nameSection), fields.map(nameField)];
   return ({ section, field }) => {
-    // Several sections may have one label: what is in any of them counts.
+    // Several sections may have one label. The entries of all of them are searched.
     const within = section === undefined ? undefined : firstMatches(namedSections, section).map(({ id }) => id);
     if (within?.length === 0) return namesNone("section of the Item");
     const found = findOne(namedFields, field, within, "fields");
@@ -101,7 +107,7 @@ export function fieldFinder<F extends NamedField>(
   };
 }
 
-/** Finds a File of an Item. Out: `undefined` when there is none. Errors: `ambiguous`. */
+/** Finds a File of an Item. Returns undefined if there is none. Fails with `ambiguous`. */
 export const findFile = <F extends NamedFile>(
   files: readonly F[],
   { field }: ReferenceInItem,

@@ -1,4 +1,7 @@
-/** An IPv6 address counts as its /64, because a client usually has all addresses of it (RFC 4291 section 2.5.1). */
+/**
+ * Returns the network under which an address is counted. An IPv6 address counts as its /64, because a client usually has the
+ * whole /64 (RFC 4291 section 2.5.1).
+ */
 export function network(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = address.split("::", 2);

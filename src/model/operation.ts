@@ -12,17 +12,17 @@ import type { NamedVault } from "./vault.ts";
  */
 export const OPERATION_FORMAT = 1;
 
-/** Whether the client has chosen the id of the Item that the change creates. Every other one is random. */
+/** Narrows a change to a creation whose Item id the client has chosen. All other ids are random. */
 export const isChosen = (change: Change): change is CreateItem => change.kind === "create-item" && change.chosen === true;
 
-/** One write on its way from the edge to the vault's coordinator: plain data, because it crosses Durable Object RPC. */
+/** One write between the edge and the vault's coordinator. It is plain data, because it crosses Durable Object RPC. */
 export interface Operation {
   /** `OPERATION_FORMAT` of the Worker that sends it. */
   readonly format: number;
   /** A UUIDv7, the id of the request. It is the key of the log entry, so the operation takes effect once. */
   readonly id: string;
   readonly vault: string;
-  /** Who acts: the token's id, that of the rule of a workload's token, or one of `WITHOUT_TOKEN`. */
+  /** The actor: the token's id, the rule of a workload's token, or one of `WITHOUT_TOKEN`. */
   readonly actor: string;
   /** The token, with its hash (crypto/token.ts), which the coordinator compares with the token's row; `undefined` for an actor without one. */
   readonly token: { readonly id: string; readonly hash: string } | undefined;
@@ -35,13 +35,13 @@ export interface Operation {
 
 export const ADMIN = "admin";
 
-/** The actor of what the service does by itself: the coordinator destroys what is past its retention. */
+/** The actor of the service's own writes, for example when the coordinator destroys Items past their retention. */
 export const SERVICE = "service";
 
 /** The actors that have no token, so that none is looked for. Every other actor is the id of a token. */
 export const WITHOUT_TOKEN: ReadonlySet<string> = new Set([ADMIN, SERVICE]);
 
-/** An operation that no request has sent: it has no token and no origin. In: one of `WITHOUT_TOKEN`. */
+/** Returns an operation without a request, a token or an origin. `actor` is one of `WITHOUT_TOKEN`. */
 export const withoutRequest = (actor: string, operation: Pick<Operation, "id" | "vault" | "change">): Operation => ({
   ...operation,
   format: OPERATION_FORMAT,
@@ -52,13 +52,13 @@ export const withoutRequest = (actor: string, operation: Pick<Operation, "id" | 
 });
 
 export interface Idempotency {
-  /** A hash of the Idempotency-Key and of whose it is. */
+  /** A hash of the Idempotency-Key and its owner. */
   readonly key: string;
   /** A hash of method, path and body. */
   readonly request: string;
 }
 
-/** The counts of the Items of a vault: of those that exist, and of the deleted ones. */
+/** The counters of a vault's Items: existing Items, and deleted Items. */
 export type CountedAs = "items" | "deleted";
 
 interface CreateItem {
@@ -66,15 +66,15 @@ interface CreateItem {
   readonly item: string;
   readonly input: ItemInput;
   readonly chosen?: true | undefined; // whether the client has chosen the id (contract 10.23)
-  /** The count of the vault that still has the Item, whose rows were lost (contract 21.28). */
+  /** The counter that still includes the Item, whose rows were lost (contract 21.28). */
   readonly counted?: CountedAs | undefined;
-  /** Set by a restore: the Item is made also after what is left of one whose row was lost (contract 21.28). */
+  /** Set by a restore: replaces the remains of an Item whose row was lost (contract 21.28). */
   readonly lost?: LostItem | undefined;
 }
 
 /** An Item of which rows may be left, and its own row was lost. */
 export interface LostItem {
-  /** Whether the count of Files of the vault still has its Files. */
+  /** True if the vault's counter of Files still includes the Item's Files. */
   readonly filesCounted: boolean;
 }
 
@@ -108,7 +108,7 @@ export type Change =
       readonly ifMatch?: Precondition | undefined;
     }
   | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
-  /** `expire-item` is of the service itself: brings what is kept within VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
+  /** The service itself sends `expire-item`: it prunes the Item to VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
   | { readonly kind: "restore-item" | "destroy-item" | "expire-item"; readonly item: string }
   | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
   | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
@@ -142,6 +142,6 @@ export interface Answer {
   readonly unchanged?: true;
   /** The bookmark of a state of the database that has the write. */
   readonly bookmark?: string | undefined;
-  /** What `expire-item` has destroyed. */
+  /** Counts of destroyed Items and versions. */
   readonly expired?: { readonly items: number; readonly versions: number };
 }

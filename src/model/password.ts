@@ -22,9 +22,9 @@ type Characters = readonly string[];
 const sizes = (sets: readonly Characters[]) => sets.map((set) => set.length);
 
 /**
- * Generates a value by a recipe: counts the valid strings, draws a number below that, and returns the string that has it. Every
- * valid string is equally likely, but for the bias of `drawBelow`. The number of random bytes depends on the recipe alone.
- * In: the recipe, and a source of random bytes, which is called once. Errors: 400 when the recipe leaves no character.
+ * Generates a value by a recipe: counts the valid strings, draws a number below the count, and returns the string with that
+ * number. Every valid string is equally likely, but for the bias of `drawBelow`. `random` is called once; the number of bytes
+ * depends only on the recipe. Fails with 400 if the recipe leaves no character.
  */
 export function generatePassword(recipe: PasswordRecipe, random: (size: number) => Uint8Array): Result<Password> {
   const sets = [...new Set(recipe.characterSets)]
@@ -39,9 +39,9 @@ export function generatePassword(recipe: PasswordRecipe, random: (size: number) 
 }
 
 /**
- * A random integer from 0 to `bound` - 1: at least 64 random bits more than the bound has, modulo the bound (the simple modular
- * method of NIST SP 800-90A Rev. 1, appendix A.5.3). The probability of each integer differs from 1/bound by less than 2^-64
- * of it. No fixed number of random bits gives exactly equal probabilities, and rejection has no bound on the bits it draws.
+ * Returns a random integer from 0 to `bound` - 1. The random bits are at least 64 more than `bound` has, modulo `bound` (the
+ * simple modular method of NIST SP 800-90A Rev. 1, appendix A.5.3). The probability of each integer differs from 1/bound by less
+ * than 2^-64 of it. No fixed number of bits gives exactly equal probabilities, and rejection sampling has no bound on its bits.
  */
 function drawBelow(bound: bigint, random: (size: number) => Uint8Array): bigint {
   const bits = bound.toString(2).length + 64;
@@ -49,9 +49,8 @@ function drawBelow(bound: bigint, random: (size: number) => Uint8Array): bigint 
 }
 
 /**
- * The valid string that has a number. The valid strings are numbered from 0 in lexicographic order, in which the alphabet is the
- * sets one after another. In: a number below that of the valid strings; the length; the sets, which are disjoint; those of
- * them that the string must contain a character of.
+ * Returns the valid string with a number. Valid strings are numbered from 0 in lexicographic order of the alphabet, which is all
+ * sets in order. The sets are disjoint. The string contains a character of each `required` set.
  */
 export function validString(
   number: bigint,
@@ -82,8 +81,8 @@ export function validString(
 }
 
 /**
- * The number of strings of `length` over `alphabet` characters that contain a character of each set (inclusion–exclusion
- * over the missing sets). In: the sizes of the sets, which are disjoint.
+ * Returns the number of strings of `length` over `alphabet` characters that contain a character of each set (inclusion–exclusion
+ * over the missing sets). `sets` has the sizes of disjoint sets.
  */
 export function countValid(length: number, alphabet: number, sets: readonly number[]): bigint {
   const [size, ...rest] = sets;
@@ -101,7 +100,7 @@ function power(base: number, exponent: number): bigint {
   return known[exponent]!;
 }
 
-/** The binary logarithm of a positive integer, to the precision of a double. */
+/** Returns the binary logarithm of a positive integer, to the precision of a double. */
 function log2(count: bigint): number {
   const shift = Math.max(0, count.toString(2).length - 60);
   return shift + Math.log2(Number(count >> BigInt(shift)));
@@ -119,9 +118,9 @@ const CLASSES = [
 const ESTIMATED_CHARACTERS_MAX = 1024;
 
 /**
- * An upper estimate of the entropy of a value that the client chose. The character classes in the value give the size of
- * the alphabet. A character that equals or follows its predecessor counts as one bit. Linear time; only the first 1,024
- * characters count. Out: bits, rounded to two decimals.
+ * Returns an upper estimate of the entropy of a value chosen by the client, in bits with two decimals. The character classes in
+ * the value give the size of the alphabet. A character that equals or follows its predecessor counts as one bit. Takes linear
+ * time; only the first 1,024 characters count.
  */
 export function estimateEntropy(value: string): number {
   const pool = CLASSES.reduce((sum, [pattern, size]) => sum + (pattern.test(value) ? size : 0), 0);

@@ -22,7 +22,7 @@ export type Edit = z.output<typeof edit>;
 
 export const edits = z.array(edit).check(z.maxLength(LIMITS.list, `has more than ${LIMITS.list} operations`));
 
-/** Parses the body of a PATCH. Errors: 400, with the index of the edit. */
+/** Parses the body of a PATCH. Fails with 400, which has the index of the edit. */
 export function parsePatch(body: unknown): Result<Edit[]> {
   const parsed = edits.safeParse(body);
   return parsed.success

@@ -1,4 +1,4 @@
-/** What a token may do in a vault (contract 8). */
+/** The permissions of a token in a vault (contract 8). */
 
 /**
  * Each permission, with the operations that it grants: `l` lists Items without their fields, `r` reads them too, `w` writes, `d` destroys
@@ -25,7 +25,7 @@ export const isPermission = (value: unknown): value is Permission =>
 
 export type Operation = (typeof PERMISSIONS)[Permission][number];
 
-/** The permission that grants exactly these operations; `undefined` for none, and for `r` without `l`. */
+/** Returns the permission that grants exactly these operations; `undefined` for none, and for `r` without `l`. */
 export const permissionOf = (operations: readonly Operation[]): Permission | undefined =>
   (Object.keys(PERMISSIONS) as Permission[]).find(
     (one) => PERMISSIONS[one].length === operations.length && operations.every((operation) => covers(one, operation)),
@@ -35,8 +35,8 @@ export const permissionOf = (operations: readonly Operation[]): Permission | und
 const WORDS: Readonly<Record<Operation, string>> = { l: "list", r: "read", w: "write to", d: "destroy in" };
 
 /**
- * The first operation that a permission lacks of another, in words. Out: `undefined` when it lacks none, or grants nothing at
- * all: then the vault is outside of the token.
+ * Returns the first operation of `needed` that `granted` lacks, in words. Returns undefined if none is missing, or if nothing is
+ * granted: the vault is then outside the token's scope.
  */
 export function missing(granted: unknown, needed: Permission): string | undefined {
   if (!isPermission(granted)) return undefined;
@@ -45,7 +45,10 @@ export function missing(granted: unknown, needed: Permission): string | undefine
   return lacks && WORDS[lacks];
 }
 
-/** Whether a permission grants everything that another grants. An absent permission, or one of a newer release, grants nothing. */
+/**
+ * Returns true if `granted` includes every operation of `needed`. An absent permission, or one of a newer release, grants
+ * nothing.
+ */
 export function covers(granted: unknown, needed: Permission): boolean {
   const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];
   return PERMISSIONS[needed].every((operation) => operations.includes(operation));

@@ -1,8 +1,8 @@
 import { invalid, ok, type Result } from "./result.ts";
 
 /**
- * Parses a JSON pointer (RFC 6901 section 3): `/fields/a~1b` gives `["fields", "a/b"]`.
- * Errors: no leading slash; a `~` that is not `~0` or `~1`.
+ * Parses a JSON pointer (RFC 6901 section 3): `/fields/a~1b` gives `["fields", "a/b"]`. Fails without a leading slash, and for a
+ * `~` that is not `~0` or `~1`.
  */
 export function parsePointer(pointer: string): Result<string[]> {
   if (!pointer.startsWith("/")) return invalid("the path does not start with /");
@@ -12,8 +12,8 @@ export function parsePointer(pointer: string): Result<string[]> {
 }
 
 /**
- * Parses an index into a list of `length` entries (RFC 6901 section 4, RFC 6902 section 4.1).
- * `add` may also name the position after the last entry, by its number or as `-`; the others name an existing entry.
+ * Parses an index into a list of `length` entries (RFC 6901 section 4, RFC 6902 section 4.1). `add` may name the position after
+ * the last entry, by its number or as `-`. The other operations must name an existing entry.
  */
 export function parseIndex(token: string, length: number, op: "add" | "remove" | "replace"): Result<number> {
   if (token === "-" && op === "add") return ok(length);

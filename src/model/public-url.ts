@@ -1,15 +1,18 @@
 import { fits, LIMITS } from "./limits.ts";
 
 /**
- * The URLs that admins give: those of webhooks, of issuers of workload tokens, and of the keys of these (OpenID Connect Discovery 1.0). One rule of
- * hosts and ports holds for every URL to which the service sends requests of its own. A Worker cannot see the address of a name before it
- * connects, so a name that resolves to a private address passes: see docs/security.md.
+ * URLs from admins: of webhooks, of issuers of workload tokens, and of the issuers' keys (OpenID Connect Discovery 1.0). One rule
+ * of hosts and ports holds for every URL to which the service sends requests. A Worker cannot see the address of a name before it
+ * connects. A name that resolves to a private address therefore passes: see docs/security.md.
  */
 
-/** In order: which URLs break a rule, and what is wrong with them. */
+/** Rules in order, each with its fault. */
 type Rules = readonly (readonly [isBroken: (url: URL, text: string) => boolean, fault: string])[];
 
-/** Domains without public hosts: RFC 6761, 6762, 7686, 8375 and 9476, names that ICANN never delegates, and those of networks and clusters. */
+/**
+ * Domains without public hosts: RFC 6761, 6762, 7686, 8375 and 9476, names that ICANN never delegates, and common names in
+ * private networks and clusters.
+ */
 const LOCAL = new RegExp(
   `(^|\\.)(${[
     "localhost|local|localdomain|localnet|test|example|invalid|onion|alt|arpa|internal|corp|home|mail",
@@ -45,30 +48,33 @@ const ISSUER: Rules = [
 ];
 
 /**
- * Returns what is wrong with the URL of a webhook (contract 17.3) or with the `jwks_uri` of an issuer, or undefined if the service may send requests
- * to it. No part of the URL is in the words, because it may contain a secret. `allowedOrigins` are allowed as they are.
+ * Returns the fault of a webhook's URL (contract 17.3) or of an issuer's `jwks_uri`, or undefined if the service may send
+ * requests to it. The fault quotes no part of the URL, which may contain a secret. `allowedOrigins` need not be public.
  */
 export const publicUrlFault = (text: string, allowedOrigins: readonly string[] = []): string | undefined =>
   urlFault(text, allowedOrigins, PUBLIC, EVERY);
 
-/** Where the keys of an issuer come from: the service fetches them, or the admin gives them. */
+/** The source of an issuer's keys: the service fetches them, or the admin gives them. */
 export type KeySource = "fetched" | "given";
 
 /**
- * Returns what is wrong with the URL of an issuer (OpenID Connect Discovery 1.0 section 3), as `publicUrlFault` does. An issuer whose keys are given is
- * never sent a request, so it may have any host and port, as in a Kubernetes cluster.
+ * Returns the fault of an issuer's URL (OpenID Connect Discovery 1.0 section 3), as `publicUrlFault` does. An issuer with given
+ * keys is never sent a request. It may therefore have any host and port, as in a Kubernetes cluster.
  */
 export const issuerUrlFault = (text: string, source: KeySource, allowedOrigins: readonly string[] = []): string | undefined =>
   urlFault(text, allowedOrigins, source === "given" ? HTTPS : PUBLIC, ISSUER);
 
 function urlFault(text: string, allowedOrigins: readonly string[], hosts: Rules, rules: Rules): string | undefined {
   if (!fits(text, LIMITS.webhookUrl)) return `is longer than ${LIMITS.webhookUrl} bytes`;
-  // `URL` would drop some of the other characters, and what it parses would not be what was written.
+  // `URL` drops some other characters, so the parsed URL would differ from the text.
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes("\\") || !URL.canParse(text)) return "is not a URL";
   const url = new URL(text);
   const applied = allowedOrigins.includes(url.origin) ? rules : [...hosts, ...rules];
   return applied.find(([isBroken]) => isBroken(url, text))?.[1];
 }
 
-/** Where an issuer describes itself (OpenID Connect Discovery 1.0 section 4): a slash at the end of its path is removed before. */
+/**
+ * Returns the URL of an issuer's discovery document (OpenID Connect Discovery 1.0 section 4). A slash at the end of the issuer's
+ * path is removed.
+ */
 export const discoveryUrlOf = (issuer: string): string => `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;

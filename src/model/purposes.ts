@@ -1,11 +1,11 @@
-/** What the purpose of a field implies (contract 2). */
+/** The consequences of a field's purpose (contract 2). */
 
 interface Rules {
   /** The id and label of a field that has none of its own. */
   readonly name?: string;
   /** The type that replaces the field's own. */
   readonly type?: "CONCEALED";
-  /** Whether the entropy of the value is given. */
+  /** True if answers include the entropy of the value. */
   readonly entropy?: true;
 }
 

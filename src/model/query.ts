@@ -35,7 +35,7 @@ export function decodeFilter(raw: string): string {
   });
 }
 
-/** A parameter that is an integer: its name, its bounds, and what an absent one means. */
+/** An integer parameter: its name, its bounds and its default. */
 interface Count {
   readonly name: string;
   readonly minimum: number;
@@ -64,17 +64,17 @@ export interface Page {
   readonly after: string;
 }
 
-/** Begins the cursor of a row whose id is damaged: the id follows as it is stored. */
+/** The first character of a cursor for a row with a damaged id. The stored id follows. */
 const DAMAGED = "~";
 
-/** The cursor of the page after an entry of a list. In: its id, which may be damaged (contract 11.10). */
+/** Returns the cursor of the page after an entry. The entry's id may be damaged (contract 11.10). */
 export const writeCursor = (id: string, dialect: Dialect): string =>
   isId(id) ? writeId(id, dialect) : encodeURIComponent(DAMAGED + id);
 
-/** Parses what `writeCursor` wrote, or an id. Out: `undefined` for any other text. */
+/** Parses a cursor from `writeCursor`, or an id. Returns undefined for any other text. */
 export const parseIdCursor = (text: string): string | undefined => (text.startsWith(DAMAGED) ? text.slice(1) : parseId(text));
 
-/** Parses `limit` and `cursor`. Errors: 400. */
+/** Parses `limit` and `cursor`. Fails with 400. */
 export function parsePage({ rest }: Query): Result<Page> {
   const limit = parseCount(rest, COUNTS.Limit);
   if (!limit.ok) return limit;
@@ -83,13 +83,13 @@ export function parsePage({ rest }: Query): Result<Page> {
   return after === undefined ? invalid("cursor: is not one that this service gave") : ok({ limit: limit.value, after });
 }
 
-/** Parses the number of a version, in a path or a query. Out: `undefined` when the text is no positive integer. */
+/** Parses a version in a path or a query. Returns undefined if the text is not a positive integer. */
 export const parseVersion = (text: string): number | undefined => (/^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined);
 
-/** The refusal of a text that `parseVersion` does not take. In: the name of the parameter. */
+/** Refuses a text that `parseVersion` does not accept. `name` is the name of the parameter. */
 export const notAVersion = (name: string): Refusal => invalid(`${name}: is not an integer from 1 on`);
 
-/** Parses a parameter that is the number of a version. Out: `undefined` when it is absent. Errors: 400. */
+/** Parses a parameter with a version. Returns undefined if it is absent. Fails with 400. */
 export function parseVersionOf(rest: URLSearchParams, name: string): Result<number | undefined> {
   const text = rest.get(name);
   if (text === null) return ok(undefined);
@@ -114,7 +114,10 @@ export function parseBoolean(rest: URLSearchParams, ...names: string[]): Result<
 /** `undefined` only where an absent parameter has no default. */
 type CountOf<C extends Count> = C extends { readonly default: number } ? number : number | undefined;
 
-/** Parses a parameter that is an integer. Out: its default when it is absent, `undefined` where it has none. Errors: 400, with the bounds. */
+/**
+ * Parses an integer parameter. Returns its default if it is absent, or undefined without a default. Fails with 400, which has the
+ * bounds.
+ */
 export function parseCount<C extends Count>(rest: URLSearchParams, count: C): Result<CountOf<C>> {
   const { name, minimum, maximum } = count;
   const text = rest.get(name);

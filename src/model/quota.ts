@@ -2,14 +2,14 @@ import { LIMITS } from "./limits.ts";
 import { fail, type Refusal } from "./result.ts";
 import type { OwnQuota, Quota, Vault } from "./vault.ts";
 
-/** Quotas (contract 12.6): what one vault may hold. */
+/** Quotas (contract 12.6): limits of one vault's contents. */
 
 /** A change of quotas: an absent one stays, `null` makes it the default again. */
 export type QuotaChange = { readonly [K in keyof Quota]?: number | null | undefined };
 
 export const DEFAULT_QUOTA: OwnQuota = { items: null, bytes: null, fileBytes: null };
 
-/** What a vault uses, its default quota, and the unit of the message. */
+/** For each quota: the usage of a vault, the default, and the unit in the message. */
 const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => number, standard: number, unit: string] } = {
   items: [({ items, deleted }) => items + deleted, LIMITS.vaultItems, "Items"],
   bytes: [({ sealedBytes }) => sealedBytes, LIMITS.vaultBytes, "bytes of Items"],
@@ -18,11 +18,11 @@ const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => 
 
 const QUOTA_NAMES = Object.keys(QUOTAS) as (keyof Quota)[];
 
-/** The quotas that hold for a vault. */
+/** Returns the quotas of a vault. */
 export const quotaOf = ({ quota }: Vault): Quota =>
   Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota[name] ?? QUOTAS[name][1]])) as unknown as Quota;
 
-/** What a vault uses of each quota. */
+/** Returns a vault's usage of each quota. */
 export const usageOf = (vault: Vault): Quota =>
   Object.fromEntries(QUOTA_NAMES.map((name) => [name, QUOTAS[name][0](vault)])) as unknown as Quota;
 
@@ -31,7 +31,7 @@ export const changeQuota = (before: OwnQuota, change: QuotaChange): OwnQuota =>
     QUOTA_NAMES.map((name) => [name, change[name] === undefined ? before[name] : change[name]]),
   ) as unknown as OwnQuota;
 
-/** Refuses a write by which a vault would use more than before, and more than a quota. Out: `quota`, or nothing. */
+/** Refuses a write that raises a usage above its quota. Returns the refusal `quota`, or undefined. */
 export function checkQuota(before: Vault, after: Vault): Refusal | undefined {
   const [was, is, quota] = [usageOf(before), usageOf(after), quotaOf(after)];
   const exceeded = QUOTA_NAMES.find((name) => is[name] > was[name] && is[name] > quota[name]);

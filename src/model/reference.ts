@@ -14,24 +14,24 @@ export interface Reference {
   readonly attribute: Attribute;
 }
 
-/** What `?attribute=` may ask for; store/references/search.ts says what it is of a field. */
+/** The values of `?attribute=`. store/references/search.ts maps each to a part of a field. */
 const ATTRIBUTES = ["value", "type", "label", "otp"] as const;
 
 export type Attribute = (typeof ATTRIBUTES)[number];
 
 const SCHEME = /^op:\/\//i;
 /**
- * What a part of a reference has besides spaces, for a class of a regular expression with the flag `u`: letters, marks and digits of
- * any script. Marks are a part of it, so that a name is accepted in every normalization.
+ * The characters of a part of a reference besides spaces, for a character class with the flag `u`: letters, marks and digits of
+ * any script. Marks are included, so that a name is accepted in every normalization.
  */
 export const PART_CHARACTERS = String.raw`\p{L}\p{M}\p{N}\-_.`;
 
 const PART = new RegExp(`^[${PART_CHARACTERS} ]+$`, "u");
 
-/** Whether a name or an id can be a part of a reference as it is. */
+/** Returns true if a name or an id can be a part of a reference unchanged. */
 export const isReferencePart = (text: string): boolean => PART.test(text);
 
-/** Whether a text begins as a reference, which may be malformed. */
+/** Returns true if a text begins like a reference, which may be malformed. */
 export const isLikeReference = (text: string): boolean => SCHEME.test(text.trim());
 
 /** Parses a reference, without the blanks around it. Fails with a 400 that names the part and its fault, and repeats nothing of the text. */
@@ -74,13 +74,13 @@ function parseAttribute(query: string): Result<Attribute> {
 const isAttribute = (text: string): text is Attribute => ATTRIBUTES.some((attribute) => attribute === text);
 
 /**
- * The most Items of one title that are looked at: a live one, an archived one, and one that makes the title ambiguous, also where some of
- * them are archived (contract 16.5).
+ * A live Item, an archived Item, and a further Item that makes the title ambiguous, even if some of them are archived (contract
+ * 16.5).
  */
 export const SAME_TITLE_ITEMS_MAX = 3;
 
-/** A 404. In: the part that names nothing. */
+/** Refuses with 404. `part` is the part that names nothing. */
 export const namesNone = (part: string): Refusal => fail("reference_not_found", part);
 
-/** A 409. In: the part that names several things. */
+/** Refuses with 409. `part` is the part that names several things. */
 export const namesSeveral = (part: string): Refusal => fail("ambiguous", part);

@@ -5,21 +5,21 @@ export const RESEAL_STAGES = ["webhooks", "replays", "items", "item_versions", "
 
 export type ResealStage = (typeof RESEAL_STAGES)[number];
 
-/** What a reseal has passed. */
+/** Counts of processed data. */
 export interface Resealed {
   /** The Items that the first pass has passed, and all rows. */
   readonly items: number;
   readonly rows: number;
-  /** The rows of the first pass with a text that does not open. They stay as they are. */
+  /** Rows of the first pass with a text that cannot be decrypted. They are not changed. */
   readonly unreadable: number;
 }
 
-/** How far a reseal has come. */
+/** The progress of a reseal. */
 export interface ResealPosition extends Resealed {
   readonly stage: ResealStage;
   /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */
   readonly after: readonly (string | number | null)[];
-  /** In the first pass, of all rows, `null`; in the last one, of the rows that have a text under one of them, the numbers of the earlier keys. */
+  /** `null` in the first pass, which takes all rows. In the last pass: the numbers of the earlier keys, whose rows are left. */
   readonly under: readonly number[] | null;
 }
 
@@ -40,12 +40,13 @@ export const START: ResealPosition = {
 
 export const countsOf = ({ items, rows, unreadable }: ResealPosition): Resealed => ({ items, rows, unreadable });
 
-/** The text in the column `vaults.resealed`. */
+/** Returns the text in the column `vaults.resealed`. */
 export const formatPosition = (position: ResealPosition): string => JSON.stringify(position);
 
 /**
- * In: the numbers of the vault's earlier keys. A text that is none, or of a reseal from other keys, begins again: rows that are under the
- * newest key stay as they are. A position that is another one than was written costs no row: see store/rotation/reseal.ts.
+ * Parses the column `vaults.resealed`. `earlier` has the numbers of the vault's earlier keys. An invalid text, or a text from a
+ * reseal of other keys, starts from the beginning; rows under the newest key stay unchanged. A wrong position costs no row: see
+ * store/rotation/reseal.ts.
  */
 export function parsePosition(text: string, earlier: readonly number[]): ResealPosition {
   try {

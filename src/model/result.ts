@@ -11,9 +11,9 @@ export type Refusal = {
   readonly cause?: Cause;
 };
 
-/** What the log shows of an error. Plain data, so that it crosses Durable Object RPC. */
+/** An error as the log shows it. It is plain data, so that it crosses Durable Object RPC. */
 export interface Cause {
-  /** What failed: the subject of a sentence. */
+  /** The failed action: the subject of a sentence. */
   readonly what: string;
   /** The class of the error. */
   readonly class: string;
@@ -22,7 +22,7 @@ export interface Cause {
   readonly frames: readonly string[];
 }
 
-/** The errors of our own code, and the cause of the failure that one of them throws. */
+/** The errors of the service's own code, with the cause of the failure that made them. */
 const defects = new WeakMap<Error, Cause | undefined>();
 
 /** Returns an error of our own code. The log shows its message, so it has no value that a user typed. */
@@ -45,13 +45,13 @@ export const fail = (kind: FailureKind, detail?: string): Refusal => ({
 });
 
 /**
- * The value of a result in work that no client waits for: a failure is thrown, so that the run shows as failed, or the queue delivers
- * again. In: what was to be done, as in "delete expired rows", which the error names.
+ * Returns the value of a result in work that no client waits for. Throws on a failure, so that the run shows as failed or the
+ * queue delivers again. The error names `what`, as in "delete expired rows".
  */
 export function must<T>(what: string, result: Result<T>): T {
   if (result.ok) return result.value;
   throw defect(`could not ${what}: ${result.failure.detail ?? result.failure.kind}`, result.cause);
 }
 
-/** A 400. In: the fault and where it is, never a value of the client's. */
+/** Refuses with 400. `message` has the fault and its place, never a value from the client. */
 export const invalid = (message: string): Refusal => fail("invalid", message);

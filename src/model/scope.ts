@@ -12,7 +12,8 @@ export const oneOf = (words: readonly string[]) => new Intl.ListFormat("en-GB", 
 const NO_PERMISSION = `has a permission that is not ${oneOf(Object.keys(PERMISSIONS))}`;
 
 /**
- * An object by vault ids. In: parses the value of a vault, or says what is wrong with it. `z.record` would drop a key `__proto__` silently.
+ * Returns a schema for an object by vault ids. `parse` parses the value of a vault or returns its fault. `z.record` would
+ * silently drop a key `__proto__`.
  */
 const byVault = <Value>(parse: (value: unknown) => Value | { readonly wrong: string }) =>
   z.pipe(

@@ -1,7 +1,7 @@
 import type { FieldType } from "./field-types.ts";
 
 /**
- * The types of fields whose values are secrets: programs show them only when they are asked to. This is no column of FIELD_TYPES, because the
+ * Field types whose values are secrets: programs show them only on request. This is not a column of FIELD_TYPES, because the
  * first script of the console would then load the parser of key URIs.
  */
 export const IS_SECRET: Readonly<Record<FieldType, boolean>> = {
@@ -23,6 +23,6 @@ export const IS_SECRET: Readonly<Record<FieldType, boolean>> = {
   CREDIT_CARD_TYPE: false,
 };
 
-/** Whether the values of a type are secrets; `undefined` for a type of a later release. */
+/** Returns true if the values of a type are secrets. Returns undefined for a type of a later release. */
 export const isSecretType = (type: string): boolean | undefined =>
   Object.hasOwn(IS_SECRET, type) ? IS_SECRET[type as FieldType] : undefined;

@@ -1,6 +1,6 @@
 import type { ContentRef, FileRecord } from "./file.ts";
 
-/** What D1 holds of an Item and its versions, without the texts: numbers, and bytes of sealed texts. */
+/** An Item and its versions in D1, without the texts: numbers, and bytes of sealed texts. */
 
 export interface StoredVersion {
   readonly version: number;
@@ -20,7 +20,7 @@ export interface EndedFile extends StoredFile {
   readonly until: number;
 }
 
-/** The deletion of an Item whose last version is kept. */
+/** The deletion of an Item. Its last version is kept. */
 export interface StoredDeletion {
   /** The last version of the Item. */
   readonly version: number;
@@ -42,32 +42,32 @@ export interface StoredItem {
 
 export const NOTHING_STORED: StoredItem = { current: undefined, versions: [], files: [], ended: [], deleted: undefined };
 
-/** Whether a row of a File belongs to a version. */
+/** Returns true if a File's row belongs to a version. */
 export const isInVersion = (row: { readonly since: number; readonly until?: number }, version: number): boolean =>
   row.since <= version && version < (row.until ?? Infinity);
 
-/** The contents that rows reference, each of them once: several rows may share one. */
+/** Returns the referenced contents, each once: several rows may share a content. */
 export const contentsOf = ({ files, ended }: StoredItem): ReadonlyMap<string, FileRecord> =>
   new Map([...ended, ...files].map((row) => [nameOf(row), row]));
 
-/** The name of a content within its Item. */
+/** Returns the name of a content within its Item. */
 export const nameOf = ({ id, generation }: ContentRef): string => `${id}/${generation}`;
 
 export const isSameContent = (a: ContentRef, b: ContentRef): boolean => nameOf(a) === nameOf(b);
 
-/** Out: whether a row's content is in none of these rows. */
+/** Returns a predicate for rows whose content occurs in none of `rows`. */
 export const isMissingIn = (rows: readonly ContentRef[]): ((row: ContentRef) => boolean) => {
   const names = new Set(rows.map(nameOf));
   return (row) => !names.has(nameOf(row));
 };
 
-/** The bytes of all sealed texts. */
+/** Returns the bytes of all sealed texts. */
 export const sealedBytesOf = ({ current, versions, files, ended }: StoredItem): number =>
   [current ? [current] : [], versions, files, ended].reduce(
     (sum, rows) => rows.reduce((part, { bytes }) => part + bytes, sum),
     0,
   );
 
-/** The bytes of the contents, before sealing. */
+/** Returns the bytes of the contents before sealing. */
 export const contentBytesOf = (stored: StoredItem): number =>
   [...contentsOf(stored).values()].reduce((sum, { size }) => sum + size, 0);

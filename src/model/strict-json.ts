@@ -1,6 +1,6 @@
 import { LIMITS } from "./limits.ts";
 
-/** JSON objects (RFC 8259) whose text has one meaning only, whoever parses it: those of tokens and of the keys of issuers. */
+/** JSON objects (RFC 8259) that every parser reads alike: those in tokens and in the keys of issuers. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -8,9 +8,8 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
- * Parses an object. Out: `undefined` for other JSON, for bytes that are no UTF-8, for a byte order mark, for an object that nests deeper than
- * bodies may, and for one that has a name twice, which RFC 7515 section 4 and RFC 7519 section 4 allow to refuse: parsers differ in which one
- * they take.
+ * Parses an object. Returns undefined for other JSON, invalid UTF-8, a byte order mark, too deep nesting and repeated names. RFC
+ * 7515 section 4 and RFC 7519 section 4 allow to refuse repeated names, because parsers differ in their choice.
  */
 export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
   try {
@@ -23,7 +22,7 @@ export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** The number of names of members in a text that is JSON. Out: `undefined` when it nests too deep. */
+/** Returns the number of member names in a JSON text, or undefined if it nests too deep. */
 function namesIn(text: string): number | undefined {
   let [depth, names] = [0, 0];
   // A string is skipped as a whole, and JSON.parse refuses one that does not end. A name is a string that a colon follows.
@@ -36,7 +35,7 @@ function namesIn(text: string): number | undefined {
   return names;
 }
 
-/** The number of names in a value: of a name that was written twice, `JSON.parse` keeps one. */
+/** Returns the number of names in a value. `JSON.parse` keeps only one value of a repeated name. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const values: unknown[] = Object.values(value);

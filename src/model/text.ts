@@ -22,34 +22,34 @@ z.config({
   localeError({ code, expected, input }) {
     if (input === undefined) return MISSING;
     if (code === "invalid_type") return `is not ${TYPES[expected] ?? expected}`;
-    // Beyond what JavaScript represents exactly.
+    // The number exceeds the integers that JavaScript represents exactly.
     return typeof input === "number" ? "is not an integer" : "is malformed";
   },
 });
 
-/** The message of a schema for a value that it refuses, unless the value is absent. */
+/** Returns the message of a schema for a refused value, unless the value is absent. */
 export const fault = (words: string) => ({
   error: ({ input }: { readonly input?: unknown }) => (input === undefined ? MISSING : words),
 });
 
-/** A text within the limit (bytes of UTF-8), without lone surrogates. */
+/** Returns a schema for a text within `limit` bytes of UTF-8, without lone surrogates. */
 export function text(limit: number = LIMITS.string) {
   const tooLong = `is longer than ${limit} bytes`;
   return z.string().check(
     z.refine((value) => value.isWellFormed(), "holds half of a surrogate pair"),
-    z.maxLength(limit, tooLong), // characters: what the document can say
+    z.maxLength(limit, tooLong), // in characters, as the document expresses it
     z.refine((value) => fits(value, limit), tooLong),
   );
 }
 
-/** An optional value. `null` means absent: clients in Go and Python send it. */
+/** Returns a schema for an optional value. `null` means absent, because clients in Go and Python send it. */
 export const optional = <S extends z.ZodMiniType>(schema: S) =>
   z.pipe(
     z.nullish(schema),
     z.transform((value) => value ?? undefined),
   );
 
-/** An id in one of its two forms (contract 3). Out: the canonical one. */
+/** An id in one of its two forms (contract 3). The result is canonical. */
 export const anyId = z.pipe(
   z.string(),
   z.transform((value, { issues }) => {
@@ -67,7 +67,7 @@ export const optionalText = (limit?: number) =>
     z.transform((value) => value || undefined),
   );
 
-/** One of the words, in any case. Out: the word as the list spells it. `""` means absent. */
+/** Returns a schema for one of the words, in any case. The result has the spelling of the list. `""` means absent. */
 export const word = <const W extends string>(words: readonly W[], what: string, aliases: Record<string, W> = {}) => {
   const table = new Map<string, W>([...words.map((w) => [w, w] as const), ...Object.entries(aliases)]);
   return z.pipe(
@@ -81,22 +81,25 @@ export const word = <const W extends string>(words: readonly W[], what: string, 
   );
 };
 
-/** A list within the limit; absent means empty. */
+/** Returns a schema for a list within the limit. Absent means empty. */
 export const list = <S extends z.ZodMiniType>(schema: S) =>
   z.pipe(
     z.nullish(z.array(schema).check(z.maxLength(LIMITS.list, `has more than ${LIMITS.list} entries`))),
     z.transform((value) => value ?? []),
   );
 
-/** Parses a value with a schema. In: the name of the value for an error at its root. Errors: 400, with the first fault. */
+/**
+ * Parses a value with a schema. `name` is the name of the value in an error at its root. Fails with 400, which has the first
+ * fault.
+ */
 export function parseValue<S extends z.ZodMiniType>(schema: S, value: unknown, name: string): Result<z.output<S>> {
   const parsed = schema.safeParse(value);
   return parsed.success ? ok(parsed.data) : invalid(explain(parsed.error, name));
 }
 
 /**
- * The first fault and its path: `fields[2].type: is not a field type`. Never a value.
- * In: the error of a schema, and the name of the parsed value for an error at its root.
+ * Returns the first fault and its path, as in `fields[2].type: is not a field type`, never a value. `root` is the name of the
+ * parsed value in an error at its root.
  */
 export function explain(error: z.core.$ZodError, root: string): string {
   const issue = error.issues[0]!;

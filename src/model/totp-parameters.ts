@@ -1,6 +1,6 @@
 import { base32Bytes } from "./ids.ts";
 
-/** The value of a field of type OTP: what one-time codes are computed from. */
+/** The value of a field of type OTP: the parameters of one-time codes. */
 
 /** The hashes of RFC 6238, by the names that key URIs use, without `HMAC-` and hyphens. */
 const ALGORITHMS = ["SHA1", "SHA256", "SHA512"] as const;
@@ -9,16 +9,16 @@ type Algorithm = (typeof ALGORITHMS)[number];
 export interface TotpParameters {
   readonly secret: Uint8Array<ArrayBuffer>;
   readonly algorithm: Algorithm;
-  /** Of a code: 6 to 8. */
+  /** Digits of a code: 6 to 8. */
   readonly digits: number;
   /** Seconds for which a code is valid. */
   readonly period: number;
 }
 
 /**
- * Parses a key URI (`otpauth://totp/…?secret=…`, github.com/google/google-authenticator/wiki/Key-Uri-Format) or a bare
- * base32 secret. SHA-1, 6 digits and 30 seconds unless the URI has others; its other parameters are ignored.
- * Out: `undefined` when the text is neither, or has parameters that RFC 6238 does not define.
+ * Parses a key URI (`otpauth://totp/…?secret=…`, github.com/google/google-authenticator/wiki/Key-Uri-Format) or a bare base32
+ * secret. The defaults are SHA-1, 6 digits and 30 seconds. Other parameters are ignored. Returns undefined if the text is
+ * neither, or has parameters that RFC 6238 does not define.
  */
 export function parseTotp(text: string): TotpParameters | undefined {
   const parameters = /^otpauth:/i.test(text) ? parseUri(text) : { secret: text };

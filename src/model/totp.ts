@@ -5,7 +5,7 @@ import { parseTotp } from "./totp-parameters.ts";
 
 /** Time-based one-time passwords (RFC 6238), from the value of a field of type OTP. */
 
-/** The current code. In: the field's value, and Unix milliseconds. Out: `undefined` when the value gives no code. */
+/** Returns the current code for a field's value at `now`, in Unix milliseconds. Returns undefined if the value gives no code. */
 export function currentCode(text: string, now: number): string | undefined {
   const parameters = parseTotp(text);
   if (!parameters) return undefined;
@@ -13,6 +13,6 @@ export function currentCode(text: string, now: number): string | undefined {
   return new TOTP({ ...parameters, secret }).generate({ timestamp: now });
 }
 
-/** The current code of a field. In: Unix milliseconds. Out: `undefined` when its type or its value gives none. */
+/** Returns the current code of a field at `now`, in Unix milliseconds. Returns undefined if its type or its value gives no code. */
 export const codeOfField = ({ type, value }: Pick<Field, "type" | "value">, now: number): string | undefined =>
   typeRules(type).oneTime && currentCode(value, now);

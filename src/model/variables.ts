@@ -1,6 +1,6 @@
 /**
- * Environment variables that shells, the loader and common programs obey: who sets one can make a program run other code. `_` is here because
- * shells set it themselves.
+ * Environment variables that shells, the loader and common programs obey. Setting one can make a program run other code. `_` is
+ * included because shells set it themselves.
  */
 const OBEYED = /^(?:PATH|IFS|ENV|BASH_ENV|PROMPT_COMMAND|NODE_OPTIONS|_|(?:LD_|DYLD_|PYTHON|GIT_|SSH_).*)$/s;
 

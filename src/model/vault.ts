@@ -20,7 +20,7 @@ export interface Vault {
   readonly destroyed: number;
   /** The Files of the Items that exist. */
   readonly files: number;
-  /** Bytes of the contents, also of those that only earlier versions and deleted Items have. */
+  /** Bytes of all contents, including those only in earlier versions and deleted Items. */
   readonly fileBytes: number;
   /** Bytes of the sealed texts of its Items, their versions and Files. */
   readonly sealedBytes: number;
@@ -41,7 +41,7 @@ export type NamedVault = Vault & { readonly name: string; readonly description: 
 
 export const isNamed = (vault: Vault): vault is NamedVault => vault.name !== undefined && vault.description !== undefined;
 
-/** What a vault may hold (contract 12.6). */
+/** The limits of a vault's contents (contract 12.6). */
 export interface Quota {
   /** Items. */
   readonly items: number;
@@ -57,8 +57,8 @@ export type OwnQuota = { readonly [K in keyof Quota]: number | null };
 type WriteCounts = Pick<Vault, "items" | "created" | "restored" | "destroyed" | "contentVersion">;
 
 /**
- * The writes to the Items of a vault since its creation, by action. Each write has incremented the content version; a
- * creation and the restoration of a deleted Item have incremented `items`, a deletion has decremented it.
+ * Returns the numbers of writes to a vault's Items since its creation, by action. Each write has incremented the content version.
+ * A creation and the restoration of a deleted Item have incremented `items`; a deletion has decremented it.
  */
 export function writesOf({ items, created, restored, destroyed, contentVersion }: WriteCounts) {
   const deleted = created + restored - items;
@@ -71,10 +71,10 @@ export type CountChange = Partial<
   Record<"items" | "created" | "deleted" | "restored" | "destroyed" | "files" | "fileBytes" | "sealedBytes", number>
 >;
 
-/** A count that was damaged may be too small for what a deletion takes from it. */
+/** Adds to a count without going below 0: a damaged count may be smaller than the amount that a deletion subtracts. */
 const grown = (count: number, by: number): number => Math.max(count + by, 0);
 
-/** The vault after a write to an Item. In: Unix milliseconds. */
+/** Returns the vault after a write to an Item. `now` is in Unix milliseconds. */
 export function countWrite(vault: Vault, now: number, change: CountChange): Vault {
   const { items = 0, created = 0, deleted = 0, restored = 0, destroyed = 0, files = 0, fileBytes = 0, sealedBytes = 0 } = change;
   return {

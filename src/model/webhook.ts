@@ -20,9 +20,9 @@ export interface DeliveryError {
 
 /** An attempt to deliver a message. */
 export interface Attempt {
-  /** When it began: Unix milliseconds. */
+  /** Start of the attempt, in Unix milliseconds. */
   readonly at: number;
-  /** How long it took. */
+  /** Duration of the attempt. */
   readonly milliseconds: number;
   /** The status of the receiver's answer, if there was one. */
   readonly status?: number | undefined;
@@ -30,9 +30,9 @@ export interface Attempt {
   readonly error?: DeliveryFault | undefined;
 }
 
-/** An attempt, and what the message was about. */
+/** An attempt and the content of its message. */
 export interface RecordedAttempt extends Attempt {
-  /** How many events it had. */
+  /** Number of events in the message. */
   readonly events: number;
   /** The admin has asked for it. */
   readonly test?: true | undefined;
@@ -45,7 +45,7 @@ export const errorOf = ({ at, milliseconds, status, error }: Attempt): DeliveryE
 /** A webhook as the admin sees it. Times are Unix milliseconds. */
 export interface Webhook {
   readonly id: string;
-  /** Absent when its row does not open. */
+  /** Absent if its row cannot be decrypted. */
   readonly url?: string | undefined;
   /** Only in the answer to the request that made or replaced it. */
   readonly secret?: string | undefined;
@@ -73,11 +73,11 @@ export interface WebhookChange {
   readonly rotateSecret?: number | undefined;
 }
 
-/** A request about the webhooks of a vault, on its way to the coordinator: plain data, because it crosses Durable Object RPC. */
+/** A request to the coordinator about the webhooks of a vault. It is plain data, because it crosses Durable Object RPC. */
 export type WebhookRequest =
   | { readonly kind: "list" }
   | { readonly kind: "get"; readonly id: string }
-  /** Sent again with the same id, it takes effect once. `request` is a hash of what is asked for. */
+  /** Takes effect once, even if sent again with the same id. `request` is a hash of the content. */
   | { readonly kind: "create"; readonly id: string; readonly request: string; readonly webhook: NewWebhook }
   /** Sent again with the same `request`, it makes no second secret. */
   | { readonly kind: "update"; readonly id: string; readonly request: string; readonly change: WebhookChange }
@@ -89,5 +89,5 @@ export interface AttemptRequest {
   readonly id: string;
 }
 
-/** Whether a request changes something. */
+/** Returns true if a request changes anything. */
 export const isWebhookWrite = ({ kind }: WebhookRequest): boolean => kind !== "list" && kind !== "get";

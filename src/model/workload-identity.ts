@@ -2,35 +2,35 @@ import type { WorkloadKey } from "./workload-keys.ts";
 import type { PresetName } from "./workload-presets.ts";
 import type { WorkloadRule } from "./workload-rule.ts";
 
-/** What the rows of issuers and rules have besides what every row of `tokens` has (contract 27). */
+/** The attributes of issuers and rules besides those of every row of `tokens` (contract 27). */
 
 /** An issuer of workload tokens. */
 export interface IssuerPolicy {
-  /** As `iss` in its tokens. */
+  /** As in the claim `iss` of its tokens. */
   readonly url: string;
   readonly preset: PresetName;
-  /** Whether each of its tokens is exchanged once; otherwise at most `EXCHANGES_MAX` times. */
+  /** True if each token can be exchanged only once. Otherwise it can be exchanged `EXCHANGES_MAX` times. */
   readonly once: boolean;
   /** The keys that the admin has given; absent: they are fetched. */
   readonly keys?: readonly WorkloadKey[] | undefined;
 }
 
-/** Which workload tokens are exchanged, or who signs in, and for how long. */
+/** A rule for exchanges of workload tokens or for sign-ins, and the lifetime that it gives. */
 export interface RulePolicy extends WorkloadRule {
   /** Seconds of a token, or of the session of a person. */
   readonly lifetime: number;
-  /** The rule is for people who sign in (contract 25.13): no token is exchanged by it. */
+  /** The rule is for people who sign in (contract 25.13). It permits no exchange of tokens. */
   readonly people?: true | undefined;
 }
 
-/** How often a token of an issuer without `once` is exchanged. */
+/** Exchanges of one token, if its issuer does not have `once`. */
 export const EXCHANGES_MAX = 20;
 
 /** The keys of an issuer as its row has them. Times are Unix milliseconds; 0: never. */
 export interface StoredKeys {
   readonly keys: readonly WorkloadKey[];
-  /** When the request began that has fetched the keys. */
+  /** Start of the request that fetched the keys. */
   readonly fetchedAt: number;
-  /** When the last request for keys began, whatever came of it. */
+  /** Start of the last request for keys, even if it failed. */
   readonly triedAt: number;
 }

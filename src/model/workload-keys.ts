@@ -2,12 +2,12 @@ import * as z from "zod/mini";
 import { isObject, type JsonObject } from "./strict-json.ts";
 import { fault } from "./text.ts";
 
-/** The public keys of issuers of workload tokens: JWK sets (RFC 7517 section 5), of which only what verifies a token is kept. */
+/** The public keys of issuers of workload tokens: JWK sets (RFC 7517 section 5). Only keys that can verify a token are kept. */
 
 /** The algorithms that a workload token may have (RFC 7518 section 3.1). */
 export type WorkloadAlgorithm = "RS256" | "ES256";
 
-/** A key of an issuer: the members that make a JWK of it, with the one algorithm that it is for. */
+/** A key of an issuer: the members of the JWK, with the key's one algorithm. */
 export type WorkloadKey = RsaKey | EcKey;
 
 type RsaKey = {
@@ -37,7 +37,7 @@ const EC_BYTES = 32;
 /** The members that only a private or symmetric key has (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1). */
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
-/** How a key is read, by `kty`: `undefined` when it does not fit the algorithm (RFC 7518 sections 6.2.1 and 6.3.1). */
+/** Parses a key by `kty`. Returns undefined if the key does not fit the algorithm (RFC 7518 sections 6.2.1 and 6.3.1). */
 const PARSERS: Readonly<Record<string, (jwk: JsonObject, kid: string) => WorkloadKey | undefined>> = {
   RSA({ n, e }, kid) {
     const [modulus, exponent] = [bytesOf(n), bytesOf(e)];
@@ -53,8 +53,8 @@ const PARSERS: Readonly<Record<string, (jwk: JsonObject, kid: string) => Workloa
 };
 
 /**
- * The keys of a set that verify workload tokens. Every other one is ignored (RFC 7517 section 5): of another type, algorithm or use, too
- * short, without a `kid`, or with private members. In: the entries of `keys`, as they came.
+ * Returns the keys of a set that verify workload tokens. Other keys are ignored (RFC 7517 section 5): those of another type,
+ * algorithm or use, too short, without a `kid`, or with private members.
  */
 export const usableKeys = (keys: readonly unknown[]): WorkloadKey[] =>
   keys.map(parseKey).filter((key): key is WorkloadKey => key !== undefined);
@@ -71,7 +71,7 @@ function parseKey(jwk: unknown): WorkloadKey | undefined {
 
 const hasPrivateMember = (jwk: JsonObject): boolean => PRIVATE.some((name) => Object.hasOwn(jwk, name));
 
-/** The bytes of unpadded base64url in its canonical form; `undefined` for everything else. */
+/** Decodes unpadded base64url in canonical form. Returns undefined for every other value. */
 function bytesOf(text: unknown): Uint8Array | undefined {
   if (typeof text !== "string" || !/^[\w-]+$/.test(text)) return undefined;
   try {
@@ -82,23 +82,23 @@ function bytesOf(text: unknown): Uint8Array | undefined {
   }
 }
 
-/** The bits of a number in big-endian bytes. */
+/** Returns the bits of a number in big-endian bytes. */
 function bitsOf(bytes: Uint8Array): number {
   const first = bytes.findIndex((byte) => byte !== 0);
   return first < 0 ? 0 : (bytes.length - first) * 8 - (Math.clz32(bytes[first]!) - 24);
 }
 
-/** Whether a public exponent is odd and more than 1: with 1, a signature would be the text that it signs. */
+/** Returns true if a public exponent is odd and more than 1. With 1, a signature would equal the signed text. */
 const isExponent = (bytes: Uint8Array): boolean => bytes.length <= 4 && bitsOf(bytes) > 1 && (bytes[bytes.length - 1]! & 1) === 1;
 
-/** What is wrong with a JWK set that an admin gives. */
+/** The faults of a JWK set from an admin. */
 const SET_RULES: readonly (readonly [isBroken: (keys: readonly unknown[]) => boolean, fault: string])[] = [
   [(keys) => keys.length > KEYS_MAX, `has more than ${KEYS_MAX} keys`],
   [(keys) => keys.some((key) => isObject(key) && hasPrivateMember(key)), "has a private key: give the public ones only"],
   [(keys) => usableKeys(keys).length === 0, "has no key with a kid for RS256 or ES256"],
 ];
 
-/** The JWK set of an issuer, as an admin gives it: `{"keys": […]}`. Out: the keys that verify tokens. */
+/** The JWK set of an issuer, as an admin gives it: `{"keys": […]}`. The result has the keys that can verify tokens. */
 export const givenKeys = z.pipe(
   z.custom<{ readonly keys: readonly unknown[] }>(
     (value) => isObject(value) && Array.isArray(value["keys"]),

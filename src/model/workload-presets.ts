@@ -1,6 +1,9 @@
-/** The presets of issuers of workload tokens (contract 27.3): where a platform is, and which of its claims name a workload for good. */
+/**
+ * The presets of issuers of workload tokens (contract 27.3): the URLs of a platform, and the claims that identify a workload
+ * permanently.
+ */
 
-/** What a rule permits besides its claims. */
+/** A permission of a rule, besides its claims. */
 export type Permit = "anyRepository" | "allowSubject";
 
 export interface Preset {
@@ -10,9 +13,9 @@ export interface Preset {
   readonly issuers?: RegExp;
   /** The claims that each rule needs, as texts that are not empty: ids that their issuer never gives to anything else. */
   readonly required: readonly string[];
-  /** Those in their place where the rule has the permit. */
+  /** The required claims of a rule with the permit, in place of `required`. */
   readonly permitted?: { readonly permit: Permit; readonly required: readonly string[] };
-  /** Whether a token can be exchanged only once, unless the issuer says otherwise: not where workloads present one token many times. */
+  /** True if a token can be exchanged only once by default. False where workloads present one token many times. */
   readonly once: boolean;
 }
 
@@ -23,10 +26,13 @@ const issuersAt = (...places: readonly string[]): RegExp =>
   new RegExp(`^https://(${places.join("|").replaceAll(".", "\\.").replaceAll("**", "[^/]+").replaceAll("*", "[^./]+")})([:/]|$)`);
 
 /**
- * The claims are those of the documentation of each issuer: GitHub Actions (docs.github.com/actions/reference/security/oidc), GitLab
- * (docs.gitlab.com/ci/secrets/id_token_authentication), Buildkite (buildkite.com/docs/agent/cli/reference/oidc, where a job has to ask for
- * both with `--claim`) and Kubernetes (bound service account tokens, kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
- * GitHub's issuers are also those of an enterprise: with its name in the path, on GHE.com, and of GitHub Enterprise Server.
+ * The claims come from the documentation of each issuer:
+ * - GitHub Actions (docs.github.com/actions/reference/security/oidc);
+ * - GitLab (docs.gitlab.com/ci/secrets/id_token_authentication);
+ * - Buildkite (buildkite.com/docs/agent/cli/reference/oidc), where a job has to ask for both with `--claim`;
+ * - Kubernetes (bound service account tokens, kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
+ *
+ * GitHub's issuers include those of enterprises: with the name in the path, on GHE.com, and of GitHub Enterprise Server.
  */
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   github: {
@@ -67,8 +73,11 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
 
 export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[];
 
-/** The preset of an issuer that names none. A rule without the ids that a known issuer never gives again would match strangers. */
+/**
+ * Returns the preset of an issuer that names none. A known issuer gets its own preset, because a rule without its permanent ids
+ * would match strangers.
+ */
 export const presetOf = (url: string): PresetName => PRESET_NAMES.find((name) => PRESETS[name].issuers?.test(url)) ?? "generic";
 
-/** Whether each token of an issuer with the preset can be exchanged only once, unless the issuer says otherwise. */
+/** Returns true if tokens of an issuer with the preset can be exchanged only once by default. */
 export const onceByDefault = (preset: PresetName): boolean => PRESETS[preset].once;

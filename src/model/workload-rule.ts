@@ -30,8 +30,8 @@ export interface WorkloadRule {
 export const RULE_LIMITS = { claims: 32, name: 255, value: 1024 } as const;
 
 /**
- * Claims that name nobody, because many workloads have the same value: those of the token itself (RFC 7519 section 4.1), of the sign-in and the
- * program that it was issued to (OpenID Connect Core 1.0 sections 2 and 5.1, RFC 9068 section 2.2), and what platforms add to these.
+ * Claims that identify nobody, because many workloads share a value. They describe the token itself (RFC 7519 section 4.1), or
+ * its sign-in and client (OpenID Connect Core 1.0 sections 2 and 5.1, RFC 9068 section 2.2). Platforms add others.
  */
 const NAMES_NOBODY = new Set(
   (
@@ -42,17 +42,17 @@ const NAMES_NOBODY = new Set(
   ).split(" "),
 );
 
-/** The path of a claim in the payload, by the name that a rule has for it. Out: `undefined` for a pointer that is malformed. */
+/** Returns the path of a claim in the payload, by its name in a rule. Returns undefined for a malformed pointer. */
 function pathOf(name: string): readonly string[] | undefined {
   if (!name.startsWith("/")) return [name];
   const pointer = parsePointer(name);
   return pointer.ok ? pointer.value : undefined;
 }
 
-/** One text for each path: `sub` and `/sub` are the same claim. */
+/** Returns one key for each path: `sub` and `/sub` are the same claim. */
 const keyOf = (name: string): string => JSON.stringify(pathOf(name));
 
-/** What is wrong with the name of a claim. */
+/** Returns the fault of a claim's name. */
 function nameFault(name: string): string | undefined {
   if (name === "") return "has an empty name of a claim";
   if (!name.isWellFormed()) return "has a name that holds half of a surrogate pair";
@@ -60,7 +60,7 @@ function nameFault(name: string): string | undefined {
   return pathOf(name) === undefined ? "has a name that is no JSON pointer, although it begins with /" : undefined;
 }
 
-/** What is wrong with the value of a claim. An integer that JavaScript cannot represent exactly would be equal to another one. */
+/** Returns the fault of a claim's value. An integer that JavaScript cannot represent exactly could equal another integer. */
 function valueFault(value: unknown): string | undefined {
   if (typeof value === "boolean" || Number.isSafeInteger(value)) return undefined;
   if (typeof value !== "string") return "has a value that is neither a string, nor an integer, nor true or false";
@@ -88,8 +88,8 @@ export const ruleClaims = z.pipe(
 );
 
 /**
- * What is wrong with a rule for an issuer with the preset, as the words that follow the name of the attribute: `claims: lacks project_id`.
- * Out: `undefined` when the rule is allowed; else the attribute and the words, which have names of the preset only.
+ * Returns the fault of a rule for an issuer with the preset, or undefined if the rule is allowed. The fault follows the name of
+ * its attribute, as in `claims: lacks project_id`. It names only claims of the preset.
  */
 export function ruleFault(
   preset: PresetName,
@@ -109,7 +109,7 @@ export function ruleFault(
     if (typeof value !== "string" || value === "")
       return { attribute: "claims", fault: `has a ${name} that is not a string, or is empty` };
   }
-  // True and false name nobody under whatever name.
+  // True and false identify nobody, whatever the claim.
   const texts = Object.entries(rule.claims).filter(([, value]) => !/^(true|false)$/.test(String(value)));
   const about = texts.map(([name]) => pathOf(name)?.[0] ?? "").filter((name) => !NAMES_NOBODY.has(name));
   if (about.length === 0) return { attribute: "claims", fault: "has no claim that names the workload" };
@@ -118,7 +118,7 @@ export function ruleFault(
     : undefined;
 }
 
-/** The names of the claims, as the rule has them, that a payload lacks or has with another value. Out: an empty list when all match. */
+/** Returns the names of the rule's claims that a payload lacks or has with another value. The list is empty if all match. */
 export const failedClaims = ({ claims }: Pick<WorkloadRule, "claims">, payload: JsonObject): string[] =>
   Object.entries(claims)
     .filter(([name, expected]) => {
@@ -127,7 +127,7 @@ export const failedClaims = ({ claims }: Pick<WorkloadRule, "claims">, payload: 
     })
     .map(([name]) => name);
 
-/** The value at a path (RFC 6901 section 4). Out: `undefined` where there is none: only what the JSON itself has is found. */
+/** Returns the value at a path (RFC 6901 section 4). Returns undefined if the JSON itself does not have the path. */
 function valueAt(payload: JsonObject, path: readonly string[]): unknown {
   let value: unknown = payload;
   for (const token of path) {
