@@ -9,17 +9,17 @@ const TRIES_MAX = 3;
 /** The answer of a Durable Object. */
 export interface Tried<T> {
   readonly answer: Result<T>;
-  /** How often the call was sent. After a second try, the object of the first one may still be carrying it out. */
+  /** Number of calls sent. After a second try, the first object may still be running the call. */
   readonly tries: number;
 }
 
-/** The failure after a try whose outcome is unknown: `unavailable` for a read, and for a step that its job repeats. */
+/** The failure if the outcome of a try is unknown: `unavailable` for a read, and for a step that its job repeats. */
 type Lost = "uncertain" | "unavailable";
 
 /**
- * Calls a Durable Object, and again with a new stub when the object was reset: the call has to be idempotent. An overloaded
- * object gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling).
- * In: `connect` gives a new stub; `lost` is the failure after a try whose outcome is unknown.
+ * Calls a Durable Object, and retries with a new stub if the object was reset. The call must be idempotent. An overloaded object
+ * gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling). Fails with `lost` if the outcome of a
+ * try is unknown.
  */
 export async function tryObject<C, T>(
   connect: () => C,
@@ -42,12 +42,13 @@ export async function tryObject<C, T>(
   }
 }
 
-/** Failures of a write that hold whatever becomes of another try: it took effect, or its key belongs to another request. */
+/** Failures of a write that hold whatever happens to another try: the write took effect, or its key belongs to another request. */
 const FINAL: ReadonlySet<FailureKind> = new Set(["overtaken", "idempotency"]);
 
 /**
- * Whether a failure also holds for the try before. The object of that try may still carry it out, and find another state: then a write that is
- * refused here takes effect there. Of the other calls only a failure that states that nothing happened (contract 10.14) does not hold.
+ * Returns true if a failure also holds for the try before. That try's object may still be running the call and find another
+ * state, so a write refused here can take effect there. For other calls, a failure does not hold if it states that nothing
+ * happened (contract 10.14).
  */
 function isFinal(failure: Failure, lost: Lost): boolean {
   if (lost === "uncertain") return FINAL.has(failure.kind);
@@ -55,7 +56,7 @@ function isFinal(failure: Failure, lost: Lost): boolean {
   return status !== 507 && retryAfterSeconds === undefined;
 }
 
-/** Calls a Durable Object as `tryObject`. Out: its answer. */
+/** Calls a Durable Object as `tryObject` does. Returns its answer. */
 export async function callObject<C, T>(...call: Parameters<typeof tryObject<C, T>>): Promise<Result<T>> {
   return (await tryObject(...call)).answer;
 }
@@ -66,8 +67,8 @@ export async function callObject<C, T>(...call: Parameters<typeof tryObject<C, T
 const OPERATOR_NAME = "operator";
 
 /**
- * Sends a call, and again when the object was reset: each of its methods may be repeated. In: the failure after a try whose outcome is
- * unknown. Errors: those of the method, and that failure; `unavailable`.
+ * Calls the operator, and retries if the object was reset; each of its methods can be repeated. Fails as the method does, with
+ * `lost` if the outcome of a try is unknown, and with `unavailable`.
  */
 export const callOperator = <T>(
   { OPERATOR }: Pick<Env, "OPERATOR">,
@@ -76,8 +77,8 @@ export const callOperator = <T>(
 ): Promise<Result<T>> => callObject(() => OPERATOR.getByName(OPERATOR_NAME), lost, method);
 
 /**
- * Starts a job of a kind that the service starts by itself. In: whether another one follows one that is under way. Errors: `version_skew`, when
- * the operator does not know the kind yet; `unavailable`.
+ * Starts a job of a kind that the service starts by itself. With `waits`, a running job of the kind is followed by one more run.
+ * Fails with `version_skew` if the operator does not know the kind yet, and with `unavailable`.
  */
 export const startJob = (env: Pick<Env, "OPERATOR">, kind: ServiceKind, waits = false): Promise<Result<undefined>> =>
   callOperator(env, "unavailable", (operator) => operator.start(kind, waits));

@@ -1,7 +1,7 @@
 import type { FailureKind } from "./model/failure.ts";
 import { type Cause, causeOfDefect, defect, fail, isDefect, type Refusal, type Result } from "./model/result.ts";
 
-/** Where a failure happened. */
+/** The place of a failure. */
 export interface Trace {
   /** The `Request-Id` of the answer. */
   readonly request?: string;
@@ -35,7 +35,7 @@ export const failedBy = (what: string, error: unknown, kind: FailureKind = "inte
   cause: causeOf(what, error),
 });
 
-/** Runs what may throw. Fails with `internal` if it throws. */
+/** Runs a function that can throw. Fails with `internal` if it throws. */
 export async function catchDefect<T>(what: string, run: () => Promise<Result<T>>): Promise<Result<T>> {
   try {
     return await run();
@@ -48,15 +48,16 @@ export async function catchDefect<T>(what: string, run: () => Promise<Result<T>>
 const FRAMES_MAX = 20;
 
 /**
- * Describes an error without what it may quote. D1's messages name tables and constraints, never bound values (its type errors start with
- * other words). Our own messages have no value that a user typed. Every other message may quote the input, as V8 does for a body that is no JSON.
+ * Describes an error without text that may quote input. Messages of D1 name tables and constraints, never bound values (its type
+ * errors start with other words). Messages of the service contain no value from a user. Every other message may quote the input,
+ * as V8 does for invalid JSON.
  */
 export function causeOf(what: string, error: unknown): Cause {
   if (!(error instanceof Error)) return { what, class: typeof error, frames: [] };
   const origin = causeOfDefect(error);
   if (origin) return { ...origin, what: `${what}: ${error.message}` };
   const isSafe = isDefect(error) || error.message.startsWith("D1_ERROR");
-  // The callers that wait for a D1 call are in the stack of this function, and not in that of D1's error.
+  // The stack of this function has the callers that wait for a D1 call; the stack of D1's error does not.
   const frames = [...framesOf(error), ...framesOf(new Error("here")).slice(2)];
   return {
     what,

@@ -19,10 +19,10 @@ const RETRY_SECONDS = 1;
 
 /** The bytes of one request. */
 export interface Share {
-  /** When the request began, in Unix milliseconds. */
+  /** Start of the request, in Unix milliseconds. */
   readonly since: number;
   bytes: number;
-  /** Whether the answer has begun: a stream that goes on is counted and not refused. */
+  /** The answer has begun. Its stream is still counted, but not refused. */
   answered: boolean;
 }
 

@@ -26,18 +26,22 @@ import { uuidOf } from "./model/ids.ts";
 import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
- * The D1 calls that no part takes from the shared ones, because they do not depend on how much is due: of the logs 2, of the archive 1, of
- * deleted vaults 1, of due vaults 1, of jobs 1, of root keys 2, of contents 2, of the newest backup 2, of damages
- * 1, of the counts 1.
+ * The D1 calls whose number does not depend on the due rows, so they are not shared: of the logs 2, of the archive 1, of deleted
+ * vaults 1, of due vaults 1, of jobs 1, of root keys 2, of contents 2, of the newest backup 2, of damages 1, of the counts 1.
  */
 const UNSHARED_D1_CALLS = 14;
 
 /**
- * The hourly task of the cron trigger: archives or deletes what is past its retention; ends expired tokens, sessions and codes; forgets the
- * exchanges of workload tokens; starts the jobs that expire deleted Items and versions, and that delete the rows of deleted vaults; lets
- * coordinators watch contents without a row; stores the proof of the active root key; begins the nightly backup, and looks for the newest one.
- * In: Unix milliseconds. Each part runs even when another one fails; throws when one failed, so that the run shows as failed. A malformed
- * setting fails the part that needs a setting. The parts share the D1 calls of the invocation; the next run continues.
+ * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
+ * - archives or deletes activity that is past its retention;
+ * - ends expired tokens, sessions and codes, and deletes old exchanges of workload tokens;
+ * - starts the jobs that expire deleted Items and versions, and that delete the rows of deleted vaults;
+ * - lets coordinators watch contents without a row;
+ * - stores the proof of the active root key;
+ * - starts the nightly backup, and checks the newest backup.
+ *
+ * Each task runs even if another task fails. Throws if one failed, so that the run shows as failed. A malformed setting fails
+ * only the tasks that need a setting. The tasks share the D1 calls of the invocation; the next run continues.
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
   const take = shareCalls(INVOCATION_CALLS_MAX - UNSHARED_D1_CALLS);
@@ -67,7 +71,7 @@ async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Coun
   return { session: await deleteExpiredSessions(DB, now, take) };
 }
 
-/** An hour after the tokens of workloads have expired, for a clock that is wrong. */
+/** Deletes exchanges an hour after their tokens have expired, because clocks may be wrong. */
 async function forgetExchanges({ DB: db }: Env, now: number, take: Take): Promise<void> {
   await deleteOldExchanges(db, now - DAY - HOUR, take);
   await deleteOldKeys(db, now - DAY, take);
@@ -97,7 +101,7 @@ async function cleanArchive(env: Env, now: number): Promise<Counts> {
   return { archive_object: deleted };
 }
 
-/** So that a key that goes missing later can be named, also by who has never listed the keys. */
+/** Records the root keys, so that a key that later goes missing can be named, even if nobody has listed the keys. */
 async function recordKeys(env: Env, now: number): Promise<void> {
   must("record the root keys", await recordRootKeys(must("open the store", await openStore(env, now))));
 }
@@ -125,12 +129,15 @@ async function watchContents(env: Env, now: number): Promise<Counts> {
 /** Throws when a setting is malformed. */
 const settingsOf = (env: Env): Settings => must("read the settings", parseSettings(env));
 
-/** The nightly backup (contract 21.10): the cron trigger starts a job, which waits for those that exclude it. */
+/** The nightly backup (contract 21.10). The cron trigger starts a job, which waits for the jobs that exclude it. */
 
-/** How many hourly runs of a night start the backup: the later ones do it where the operator did not answer the earlier ones. */
+/** Number of hourly runs in a night that try to start the backup. Later runs retry if the operator did not answer. */
 const NIGHT_RUNS = 4;
 
-/** Starts the nightly backup when its hour has come, unless an earlier run of the night has. In: the time of the cron trigger, in Unix milliseconds. Throws when that fails. */
+/**
+ * Starts the nightly backup at its hour, unless an earlier run of the night has started it. `now` is the time of the cron
+ * trigger, in Unix milliseconds. Throws if the start fails.
+ */
 export async function startBackup(env: Partial<Env>, now: number): Promise<void> {
   const { backupHour } = must("read the settings", parseSettings(env as Env));
   // A deployment may go without backups: its wrangler.toml has no bucket for them.
@@ -148,7 +155,9 @@ export async function startBackup(env: Partial<Env>, now: number): Promise<void>
   must("start the nightly backup", await callOperator(env as Env, "unavailable", (operator) => operator.create(job)));
 }
 
-/** The job of a night has one id, so that it is started once. In: days since the beginning of 1970. */
+/**
+ * Returns the id of a night's job. The id is fixed, so that the job starts once. `night` is in days since the beginning of 1970.
+ */
 async function idOfNight(night: number): Promise<string> {
   const text = new TextEncoder().encode(`nightly backup ${night}`);
   return uuidOf(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 16));

@@ -33,7 +33,7 @@ export interface Settings {
   readonly deletedRetention: number;
   /** Number of nightly backups to keep. */
   readonly backupsKept: number;
-  /** After so many calls of D1, buckets and coordinators a step of a job begins nothing further. */
+  /** After this number of calls to D1, buckets and coordinators, a step of a job starts no further work. */
   readonly stepCalls: number;
   /** The hour (UTC) in which the nightly backup begins; `undefined`: there is none. */
   readonly backupHour: number | undefined;
@@ -120,8 +120,8 @@ export const refusesNew = ({ tokensNotBefore }: Settings, issuedAt: number): str
     : undefined;
 
 /**
- * Why a secret may be known or guessed: it is still the one of `.dev.vars.example`, or it is short; or why nobody can send it as a bearer
- * token (RFC 6750 section 2.1). An absent secret needs no check, because its routes do not exist.
+ * Returns the weakness of a secret: it is a placeholder, it is short, or it cannot be sent as a bearer token (RFC 6750 section
+ * 2.1). An absent secret needs no check, because its routes do not exist.
  */
 export function weaknessOf(secret: string | undefined): string | undefined {
   if (!secret) return undefined;
@@ -131,7 +131,7 @@ export function weaknessOf(secret: string | undefined): string | undefined {
 }
 
 /**
- * Parses the values of settings (settings.ts). Errors: `misconfigured`, with a detail that names the variable and the rule, never its
+ * Parses the values of settings (settings.ts). Fails with `misconfigured`; the detail names the variable and the rule, never the
  * value.
  */
 
@@ -161,7 +161,7 @@ function parseTime(text: string | undefined): Result<number> {
   return rfc3339.safeParse(text).success ? ok(Date.parse(text) / 1000) : fail("misconfigured", "TOKENS_NOT_BEFORE is not a time");
 }
 
-/** Out: `undefined` without a nightly backup. */
+/** Returns undefined if there is no nightly backup. */
 function parseHour(value: number | string | undefined): Result<number | undefined> {
   if (value === undefined || value === "off") return ok(undefined);
   return /^(\d|1\d|2[0-3])$/.test(String(value))
@@ -175,8 +175,8 @@ const parseAudience = (text: string | undefined): Result<string | undefined> =>
     : fail("misconfigured", "WORKLOAD_AUDIENCE is not 1 to 255 printable ASCII characters without spaces");
 
 /**
- * Parses the origins that need no public host: one for tests, of this machine alone, because it must not open a private network, and the hosts of
- * `item-vault server --allow-host`, by https.
+ * Parses the origins that need not be public: one origin of this machine for tests, and https origins of the hosts from
+ * `item-vault server --allow-host`. The test origin must not open a private network.
  */
 function parseAllowedOrigins(testOrigin: string | undefined, hosts: string | undefined): Result<readonly string[]> {
   if (testOrigin && !(/^https?:\/\/(127\.0\.0\.1|localhost|\[::1\]):[1-9]\d*$/.test(testOrigin) && URL.canParse(testOrigin)))

@@ -7,7 +7,7 @@ export async function pump(pieces: AsyncGenerator<Uint8Array, void>, writable: W
   await writer.close();
 }
 
-/** Writes the pieces and leaves the stream open. The next piece is made while the stream takes the one before it. */
+/** Writes the pieces and leaves the stream open. While the stream takes one piece, the next piece is made. */
 export async function writePieces<R>(
   pieces: AsyncGenerator<Uint8Array, R>,
   writer: WritableStreamDefaultWriter<Uint8Array>,

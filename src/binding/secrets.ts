@@ -25,7 +25,10 @@ import { closeShare, openShare } from "../memory-budget.ts";
  * method throws an Error when the call is refused. The error has the `kind` and the `status` of the refusal (contract 4.3).
  */
 export class Secrets extends WorkerEntrypoint<Env> {
-  /** Out: the value of a reference; of a File whose content is no UTF-8 its base64. Throws the refusal of the reference too. */
+  /**
+   * Returns the value of a reference. A File whose content is not UTF-8 is returned as base64. Throws the refusal of the
+   * reference, or of the call.
+   */
   async get(reference: string): Promise<string> {
     const [answered] = await this.#answer([reference]);
     const { value } = answered!;
@@ -33,7 +36,7 @@ export class Secrets extends WorkerEntrypoint<Env> {
     throw errorOf(value);
   }
 
-  /** Out: for each reference its value or its refusal, in their order, as in the answer of `POST /v1/resolve` (contract 16.1). */
+  /** Returns the value or refusal of each reference, in request order, as `POST /v1/resolve` does (contract 16.1). */
   async resolve(references: readonly string[]): Promise<readonly Presented[]> {
     return (await this.#answer(references)).map(presentAnswer);
   }
@@ -49,10 +52,10 @@ export class Secrets extends WorkerEntrypoint<Env> {
   }
 }
 
-/** The properties cross RPC as plain data; the class of an error would not. */
+/** Returns an error with the description's properties, which cross RPC as plain data; the class of an error would not. */
 const errorOf = ({ kind, status, message }: Description): Error => Object.assign(new Error(message), { kind, status });
 
-/** A call of a service binding (contract 18): what `POST /resolve` does, for a token that the binding names by its id. */
+/** A call through a service binding (contract 18). It does the work of `POST /resolve` for the token whose id the binding names. */
 
 interface BindingCall {
   readonly env: Env;
@@ -66,7 +69,7 @@ interface BindingCall {
 
 const props = z.object({ token: z.string() });
 
-/** The id of the token; `undefined` when the binding names none. */
+/** Returns the id of the token, or undefined if the binding names none. */
 function tokenOf(given: unknown): string | undefined {
   const parsed = props.safeParse(given);
   const id = parsed.success ? parseId(parsed.data.token) : undefined;
@@ -74,9 +77,8 @@ function tokenOf(given: unknown): string | undefined {
 }
 
 /**
- * Answers a call and logs it. In: the references, as the other Worker gave them. Errors, in this order: `misconfigured`;
- * `unauthorized`, when the props name no token; 400; `rate`; `unauthorized`, `unavailable`; `schema`. An exception is logged and
- * is `internal`.
+ * Answers a call and logs it. Refusals are checked in this order: `misconfigured`; `unauthorized` if the props name no token;
+ * 400; `rate`; `unauthorized` or `unavailable`; `schema`. An exception is logged and refused with `internal`.
  */
 async function answerCall(call: BindingCall, references: unknown): Promise<Result<readonly Answered[]>> {
   const share = openShare(call.now);
@@ -108,7 +110,7 @@ async function answer(call: BindingCall, store: Store, references: unknown): Pro
   return answered.ok ? ok(answered.value.answers) : answered;
 }
 
-/** What stands in the log in place of a client's program. */
+/** The origin that the log shows for calls through a service binding. */
 const ORIGIN = { userAgent: "service binding", requestIp: "" };
 
 function log({ env, now, waitUntil }: BindingCall, actor: string, entries: readonly Entry[]): void {

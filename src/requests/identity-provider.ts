@@ -66,7 +66,7 @@ export const authorizationUrl = (
     return { ok: true, value: url.href };
   });
 
-/** What the browser brings back. */
+/** The parameters that the browser brings back. */
 export interface AuthorizationAnswer {
   readonly code: string;
   /** The issuer that has answered (RFC 9207). */

@@ -53,8 +53,8 @@ export async function fetchDescription(
 }
 
 /**
- * Fetches a JSON object of at most 64 KiB, whatever its Content-Type says, without following redirects. A cached answer would have keys that
- * the issuer has removed. `statuses` are those of an answer. Never throws.
+ * Fetches a JSON object of at most 64 KiB with any Content-Type. Redirects are not followed. A cached answer could contain keys
+ * that the issuer has removed. `statuses` are the accepted statuses. Never throws.
  */
 export async function fetchDocument(
   url: string,

@@ -17,8 +17,8 @@ import {
 
 export interface KeysPorts {
   /**
-   * Writes `triedAt`, unless the row has one of the minute before `now`. Out: whether it was written. It is one statement, because requests
-   * of several isolates may ask at once.
+   * Sets `triedAt`, unless a request has set it in the minute before `now`. Returns true if it was set. One statement does both,
+   * because requests in several isolates may race.
    */
   readonly claim: (now: number) => Promise<boolean>;
   /** Writes `keys` and `fetchedAt`. */
@@ -28,7 +28,7 @@ export interface KeysPorts {
   readonly report: (fault: FetchFault) => void;
 }
 
-/** The time after which another request no longer waits for a fetch to be stored. */
+/** Time after which another request stops waiting for a fetch to be stored. */
 const PENDING_MS_MAX = FETCH_MS_MAX + SECOND;
 const FETCH_INTERVAL_MS = MINUTE;
 /** Keys that are older are fetched again, while they are still used. */
@@ -36,15 +36,15 @@ const FRESH_MS_MAX = 10 * MINUTE;
 const KEYS_MS_MAX = DAY;
 
 /**
- * What a request does about the keys of an issuer. `use`: it takes the stored ones. `refresh`: so it does, and others are fetched after the
- * answer. `fetch`: it fetches them first. `wait`: it can tell nothing about the token, and its client has to try again.
+ * The use of an issuer's keys by a request. `use`: take the stored keys. `refresh`: take the stored keys, and fetch new keys
+ * after the answer. `fetch`: fetch keys first. `wait`: the token cannot be judged now, and the client has to retry.
  */
 export type KeysPlan = "use" | "refresh" | "fetch" | "wait";
 
 /**
- * Decides what is done about the keys. In: the id of the token's key; Unix milliseconds. Keys are fetched at most once in a minute, also for an
- * unknown key id and after a failure, and are used for at most a day. A time in the future, which only a clock that was wrong has written,
- * counts as one that is as long ago.
+ * Plans the use of an issuer's keys for the key id of a token. `now` is in Unix milliseconds. Keys are fetched at most once a
+ * minute, also for an unknown key id and after a failure. They are used for at most a day. A time in the future comes from a
+ * wrong clock, and counts as equally far in the past.
  */
 export function planKeys({ keys, fetchedAt, triedAt }: StoredKeys, keyId: string, now: number): KeysPlan {
   const [age, sinceTry] = [Math.abs(now - fetchedAt), Math.abs(now - triedAt)];
@@ -57,9 +57,9 @@ export function planKeys({ keys, fetchedAt, triedAt }: StoredKeys, keyId: string
 }
 
 /**
- * The keys with which a token of the issuer is verified. In: the issuer's URL and stored keys; the id of the token's key; Unix milliseconds;
- * the origin that is allowed for tests. Out: `undefined` when nothing can be told about the token: the keys cannot be fetched, or another
- * request is fetching them, so the same token may be accepted a moment later.
+ * Returns the keys that verify an issuer's tokens. `now` is in Unix milliseconds. `allowedOrigins` need not be public. Returns
+ * undefined if the token cannot be judged now: the keys cannot be fetched, or another request is fetching them. The same token
+ * may be accepted a moment later.
  */
 export async function loadKeys(
   issuer: { readonly url: string; readonly stored: StoredKeys },
@@ -93,8 +93,8 @@ async function fetchAndSave(
 }
 
 /**
- * Fetches the keys of an issuer, in at most three seconds and with at most 64 KiB an answer. In: its URL as its tokens have it; the origin
- * that is allowed for tests; where the keys are, for an issuer that does not describe itself. Out: the keys that verify tokens, which may be
+ * Fetches the keys of an issuer, in at most three seconds and with at most 64 KiB an answer. `issuer` is the URL in its tokens.
+ * `keysAt` is the URL of the keys if the issuer does not describe itself. Returns the keys that can verify tokens, which may be
  * none. Never throws.
  */
 export const fetchKeys = (
@@ -123,7 +123,7 @@ export interface PeopleIssuer {
 
 interface Kept {
   stored: StoredKeys;
-  /** The fetch that is under way. */
+  /** The fetch in flight. */
   pending?: Promise<FetchFault | undefined> | undefined;
 }
 

@@ -14,14 +14,17 @@ const BUNDLE_REQUESTS = 50;
 interface Usage {
   /** Requests since the last call of the limiter. */
   uncounted: number;
-  /** Whether the limiter refused. Then it is called for each request until it accepts one. */
+  /** The limiter has refused a request. It is then called for each request until it accepts one. */
   limited: boolean;
 }
 
 /** The tokens of this isolate. An unused entry expires, so up to 49 requests may stay uncounted. */
 const tokens = createCache<Usage>(1024, 60_000);
 
-/** Refuses a token with too many requests. In: Unix milliseconds, and as how many requests this one counts. Errors: `rate`. */
+/**
+ * Refuses a token with too many requests. `now` is in Unix milliseconds. The request counts as `cost` requests. Fails with
+ * `rate`.
+ */
 export async function limitToken(env: Env, token: string, now: number, cost = 1): Promise<Refusal | undefined> {
   const usage = tokens.get(token, now) ?? { uncounted: 0, limited: false };
   tokens.set(token, usage, now);
@@ -35,8 +38,8 @@ export async function limitToken(env: Env, token: string, now: number, cost = 1)
 }
 
 /**
- * Counts a failed authentication for the client's address. Successful ones are not counted.
- * Out: the refusal, or `rate`. Outside of Cloudflare a request may have no address; then nothing is counted.
+ * Counts a failed authentication for the client's address. Successful authentications are not counted. Returns `refusal`, or
+ * `rate` above the limit. Outside Cloudflare a request may have no address; then nothing is counted.
  */
 export async function countFailure(env: Env, address: string | undefined, refusal: Refusal): Promise<Refusal> {
   if (!address || refusal.failure.kind !== "unauthorized") return refusal;
@@ -46,7 +49,7 @@ export async function countFailure(env: Env, address: string | undefined, refusa
 /** The networks that have sent too many cookies of ended sessions, for as long as a 429 tells them to wait. */
 const floods = createCache<true>(1024, 10 * SECOND);
 
-/** Whether an address has sent too many cookies of ended sessions lately. `now` is in Unix milliseconds. */
+/** Returns true if an address has recently sent too many cookies of ended sessions. `now` is in Unix milliseconds. */
 export const isFlooding = (address: string | undefined, now: number): boolean =>
   address !== undefined && floods.get(network(address), now) === true;
 
@@ -59,17 +62,17 @@ export async function countEndedSession(env: Env, address: string | undefined, n
 }
 
 /**
- * Counts a request that needs no credential, for the client's address, before any other work. Failed authentications are counted apart.
- * Errors: `rate`.
+ * Counts a request without a credential for the client's address, before any other work. Failed authentications have their own
+ * count. Fails with `rate`.
  */
 export async function limitAddress(env: Env, address: string | undefined): Promise<Refusal | undefined> {
   return !address || (await within(env.FAILURE_RATE, `open ${network(address)}`)) ? undefined : fail("rate");
 }
 
 /**
- * Whether a denial is logged: a token without access must not fill the log of a vault, and somebody without any credential not that of the
- * admin. There each address has a limit of its own, which is a fifth of the limit of all, and refused sign-ins do not count for
- * refused admin tokens: no single address can keep the denials of others out of the log (decision 0043).
+ * Returns true if a denial is logged. A token without access must not fill the log of a vault, nor a client without a credential
+ * the admin's log. In the admin's log each address has a limit: a fifth of the overall limit. Refused sign-ins do not count as
+ * refused admin tokens. So no single address can keep other denials out of the log (decision 0043).
  */
 export async function isWorthLogging(env: Env, { log, actor, resource, origin }: Activity): Promise<boolean> {
   if (log !== NOWHERE) return within(env.FAILURE_RATE, actor);
@@ -78,12 +81,12 @@ export async function isWorthLogging(env: Env, { log, actor, resource, origin }:
   return within(env.FAILURE_RATE, DENIALS[resource ?? "VAULT"] ?? "denied admin");
 }
 
-/** What counts for itself, by the resource. */
+/** The resources whose denials have their own count. */
 const DENIALS: Partial<Readonly<Record<AdminResource, string>>> = { SESSION: "denied sign-in", EXCHANGE: "denied exchange" };
 
 /**
- * Counts an exchange of a workload's token for the client's address, before anything of it is looked at: it costs D1 calls, and may cost a
- * fetch. Outside of Cloudflare a request may have no address; then nothing is counted. Errors: `rate`.
+ * Counts an exchange of a workload token for the client's address, before the request is parsed: an exchange costs D1 calls and
+ * may cost a fetch. Outside Cloudflare a request may have no address; then nothing is counted. Fails with `rate`.
  */
 export async function limitExchange(env: Env, address: string | undefined): Promise<Refusal | undefined> {
   return !address || (await within(env.FAILURE_RATE, `exchange ${network(address)}`)) ? undefined : fail("rate");

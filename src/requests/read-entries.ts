@@ -13,7 +13,7 @@ export interface Entry {
   readonly items: readonly { readonly id: string; readonly version: number }[];
 }
 
-/** Whose request it was. */
+/** The request of the entries. */
 interface Requested {
   readonly requestId: string;
   /** The token's id. */
@@ -22,8 +22,8 @@ interface Requested {
 }
 
 /**
- * The entries of a request that reads Items of several vaults. The first one has the request's id. The others have ids of their
- * own: an id is in one log only. In: Unix milliseconds.
+ * Returns the log entries of a request that reads Items of several vaults. `now` is in Unix milliseconds. The first entry has the
+ * request's id. The other entries have their own ids, because an id occurs in only one log.
  */
 export function readEntries({ requestId, actor, origin }: Requested, entries: readonly Entry[], now: number): Activity[] {
   return entries.map(({ vault, result, items }, index) => {

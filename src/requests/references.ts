@@ -24,20 +24,19 @@ export interface Asked {
   readonly parsed: Result<Reference>;
 }
 
-/** Parses `{"references": […]}`. Errors: 400, for another shape. */
+/** Parses `{"references": […]}`. Fails with 400 for another shape. */
 export function parseReferences(body: unknown): Result<readonly Asked[]> {
   const request = parseValue(resolveRequest, body, "the body");
   return request.ok ? ok(request.value.references.map((one) => ({ text: one, parsed: parseReference(one) }))) : request;
 }
 
-/** Who reads. */
 export interface Reader {
   readonly env: Env;
   readonly store: Store;
   readonly claims: VerifiedClaims;
 }
 
-/** A text of the request, what it stands for, and its value or the refusal of it. */
+/** A text of the request, the Item and field that it names, and the value or refusal. */
 export interface Answered extends Asked {
   readonly resolved: Result<Resolved>;
   readonly value: InlineContent | Description;
@@ -93,19 +92,19 @@ const FILE_ATTRIBUTES: Readonly<Record<Reference["attribute"], FileAttribute>> =
   otp: () => invalid("a File has no one-time password"),
 };
 
-/** What the answer has for one reference (contract 16.1). */
+/** The answer for one reference (contract 16.1). */
 export type Presented = { readonly reference: string } & (InlineContent | Pick<Description, "status" | "message">);
 
 export const presentAnswer = ({ text: reference, value }: Answered): Presented =>
   "value" in value ? { reference, ...value } : { reference, status: value.status, message: value.message };
 
-/** The log entries (contract 16.12): the Items of which the answer contains values, and the vaults that were denied. */
+/** Returns the log entries (contract 16.12): for each vault, the Items whose values are in the answer, or the denial. */
 export const entriesOf = (claims: VerifiedClaims, answers: readonly Answered[]): Entry[] => [
   ...readsOf(answers),
   ...denialsOf(claims, answers),
 ];
 
-/** One entry per vault. */
+/** Returns one entry for each vault. */
 function readsOf(answers: readonly Answered[]): Entry[] {
   const read = answers.flatMap(({ resolved, value }) => (resolved.ok && "value" in value ? [resolved.value] : []));
   return [...Map.groupBy(read, ({ vault }) => vault)].map(([vault, states]) => {
@@ -114,7 +113,7 @@ function readsOf(answers: readonly Answered[]): Entry[] {
   });
 }
 
-/** One entry for each vault that a reference names by its id and that the token does not read. */
+/** Returns one entry for each vault that a reference names by id and that the token cannot read. */
 function denialsOf(claims: VerifiedClaims, answers: readonly Answered[]): Entry[] {
   const readable = vaultsWith("r", claims);
   const ids = answers.flatMap(({ parsed, resolved }) => (parsed.ok && !resolved.ok ? (idIn(parsed.value.vault) ?? []) : []));
@@ -131,8 +130,8 @@ interface InlineContent {
 }
 
 /**
- * Loads contents, each once, within the limits of one answer. Out: a function that is called for one File after the other.
- * Errors: `too_large_to_inline`, and those of loading a content.
+ * Returns a function that loads contents, each once, within the limits of one answer. It must be called for one File after
+ * another. It fails with `too_large_to_inline`, and as loading a content does.
  */
 function createInliner({
   env,

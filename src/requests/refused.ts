@@ -9,18 +9,22 @@ import { limitToken } from "./rate-limit.ts";
 import type { TokenIdentity } from "../store/vaults/token-check.ts";
 
 /**
- * Sessions, tokens and one-time codes that D1 has refused: for a minute they are refused again without a D1 call, so that nobody causes
- * load with what was revoked (contract 12.8). Neither becomes valid again: the id of a session or code and the hash of a token are issued
- * once.
+ * Sessions, tokens and one-time codes that D1 has refused. They are refused for a minute without a D1 call, so that revoked
+ * credentials cause no load (contract 12.8). A refused credential never becomes valid again: the id of a session or code and the
+ * hash of a token are issued once.
  */
 const refused = createCache<true>(4096, MINUTE);
 
 /**
- * What was refused: a token, which a session may act as, or a session or code with all its grants under this fingerprint of ADMIN_TOKEN.
+ * A refused holder: a token, which a session may act as; or a session or code with all its grants under this fingerprint of
+ * ADMIN_TOKEN.
  */
 type Holder = TokenIdentity | { readonly id: string; readonly admin: string | undefined };
 
-/** The root keys and TOKENS_NOT_BEFORE decide too, and a forged text under the id of a token is not that token. */
+/**
+ * Returns the cache key of a holder. It includes the root keys and TOKENS_NOT_BEFORE, because D1's refusal depends on them. It
+ * includes the token's hash, so that a forged text under the token's id is another key.
+ */
 function nameOf({ keyring, settings }: Store, holder: Holder): string {
   const parts = "hash" in holder ? [holder.session?.id, holder.hash] : [holder.id, `admin ${holder.admin}`];
   return [keyring.id, settings.tokensNotBefore, ...parts].join(".");
@@ -29,7 +33,7 @@ function nameOf({ keyring, settings }: Store, holder: Holder): string {
 /** Remembers that D1 has refused it. */
 export const rememberRefusal = (store: Store, holder: Holder): void => refused.set(nameOf(store, holder), true, store.now);
 
-/** Whether D1 has refused it in the last minute. */
+/** Returns true if D1 has refused the holder in the last minute. */
 export const isKnownRefused = (store: Store, holder: Holder): boolean => refused.get(nameOf(store, holder), store.now) === true;
 
 /** Asks D1 about a holder, unless D1 has refused it in the last minute, and remembers a refusal. Fails with `unauthorized`, or as `ask`. */
