@@ -8,9 +8,9 @@ export type * as Schemas from "../../packages/client/src/schema.ts";
 type ReadOnly<Value> = Value extends object ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> } : Value;
 
 /**
- * A value of a schema as a presenter writes it. Each attribute of the schema is named, an optional one with `undefined` where it is
- * absent, so a presenter that lacks an attribute of the document does not compile. TypeScript refuses an attribute that the document lacks in an
- * object literal only, and not in what is spread into it: for those, the tests compare every answer with the document.
+ * A value of a schema as a presenter writes it. Each attribute of the schema is named; an absent optional attribute is
+ * `undefined`. A presenter that lacks an attribute of the document therefore does not compile. TypeScript refuses an unknown
+ * attribute only in an object literal, not in a spread. For spreads, the tests compare every answer with the document.
  */
 export type Presented<Schema> = Schema extends object
   ? { readonly [Key in keyof Required<Schema>]: ReadOnly<Schema[Key]> }

@@ -44,7 +44,7 @@ const lifetime = z
 /** Seconds by which the reads of a token may be old (contract 8.12). */
 const stale = z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.stale, `is more than ${LIMITS.stale}`));
 
-/** What every request for a token has. */
+/** The attributes of every request for a token. */
 const tokenInput = {
   name,
   vaults: tokenScope,
@@ -101,10 +101,10 @@ export const personChange = z.strictObject({
   email: z.optional(z.undefined("cannot be changed: remove the person and add the other email")),
 });
 
-/** The URL of an issuer; what is wrong with it depends on where its keys come from. */
+/** The URL of an issuer. Its rules depend on the source of the issuer's keys. */
 export const issuerUrl = z.string();
 
-/** The id of an object in another place than the path. Out: a canonical UUID, or a text that names nothing (contract 3.3). */
+/** The id of an object outside the path. The result is a canonical UUID, or a text that names nothing (contract 3.3). */
 export const idInput = z.pipe(
   z.string(),
   z.transform((value, { issues }): string => {
@@ -114,7 +114,7 @@ export const idInput = z.pipe(
   }),
 );
 
-/** Contract 27.1. In: the origin for tests, if one is set. */
+/** Contract 27.1. `allowedOrigins` need not be public. */
 export const newIssuer = (allowedOrigins: readonly string[]) =>
   z
     .strictObject({
@@ -163,7 +163,7 @@ export const newRule = z
 /** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */
 const OVERLAP_SECONDS = DAY / SECOND;
 
-/** The URL of a webhook. In: the origin for tests, if one is set. */
+/** Returns the schema of a webhook's URL. `allowedOrigins` need not be public. */
 const webhookUrl = (allowedOrigins: readonly string[]) =>
   z.pipe(
     z.string(),
@@ -193,11 +193,11 @@ const rotateSecret = optional(
   ),
 );
 
-/** Contract 17.4. In: the origin for tests, if one is set. */
+/** Contract 17.4. `allowedOrigins` need not be public. */
 export const newWebhook = (allowedOrigins: readonly string[]) =>
   z.strictObject({ url: webhookUrl(allowedOrigins), enabled: webhookEnabled });
 
-/** Contract 17.5. In: the origin for tests, if one is set. */
+/** Contract 17.5. `allowedOrigins` need not be public. */
 export const webhookChange = (allowedOrigins: readonly string[]) =>
   z
     .strictObject({
@@ -237,7 +237,7 @@ export const signIn = z
     ),
   );
 
-/** What a login asks for (contract 28.2). */
+/** The request for a login (contract 28.2). */
 const loginInput = {
   vaults: optional(scope),
   expiresIn: optional(
@@ -268,7 +268,7 @@ export const newAuthorization = z
 /** A login code that a person makes (contract 28.5). */
 export const newLoginCode = z.strictObject({ ...loginInput, vaults: scope });
 
-/** What redeems a login (contract 28.4, 28.6). */
+/** The request that redeems a login (contract 28.4, 28.6). */
 export const loginRequest = z.strictObject({
   code: z.string(),
   code_verifier: optional(

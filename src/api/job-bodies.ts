@@ -7,7 +7,7 @@ import { anyId, fault, optional } from "../model/text.ts";
 
 /** The JSON bodies of requests for jobs (contract 26.2). */
 
-/** What a request for a job of any kind has (contract 26.2). */
+/** The attributes of a request for a job of any kind (contract 26.2). */
 export const anyJob = z.looseObject({ kind: z.enum(REQUESTED_KINDS, fault(`is not ${oneOf(REQUESTED_KINDS)}`)) });
 
 export const canonicalId = z.string().check(z.refine(isId, "is not a canonical UUID"));
@@ -20,7 +20,7 @@ const jobFlag = z.pipe(
 
 const NEEDS_VAULT = "needs the vault";
 
-/** What a request for a job has besides the kind, by kind. */
+/** The attributes of a request for a job besides the kind, by kind. */
 export const jobInputs = {
   rewrap: z.strictObject({}),
   verify: z

@@ -1,9 +1,9 @@
 import type { Action, AdminResource } from "../model/activity.ts";
 import type { Permission } from "../model/permission.ts";
 
-/** What an operation of the API is, to the router of the service and to the OpenAPI document. */
+/** An operation of the API, as the router of the service and the OpenAPI document use it. */
 
-/** The callers that a guarded operation serves, and its refusal of the others. */
+/** The callers that a guarded operation serves, and the refusal of other callers. */
 export type GuardedAccess =
   /** The holder of ADMIN_TOKEN. `seals`: the root keys are checked first, because the operation seals something new. */
   (
@@ -16,8 +16,8 @@ export type GuardedAccess =
         readonly backups?: true;
       }
     /**
-     * The holder of a token. With a permission, the token needs it in the vault of the path; a token without it gets
-     * `outside`: 403, or for the operations of which the contract lists no 403 the 404 of a vault that does not exist (contract 4.7).
+     * The holder of a token. With a `permission`, the token needs that permission in the vault of the path. Without the
+     * permission, the token gets `outside`: 403, or the 404 of an unknown vault where the contract lists no 403 (contract 4.7).
      */
     | {
         readonly by: "token";
@@ -45,20 +45,23 @@ export interface OpenAccess {
 
 export type Access = GuardedAccess | OpenAccess;
 
-/** What all operations have. */
+/** The attributes of every operation. */
 export interface Endpoint {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** As the router writes it: `/v1/vaults/:vault`. */
+  /** The path as the router writes it: `/v1/vaults/:vault`. */
   readonly path: string;
-  /** Whether the request has a JSON body. */
+  /** True if the request has a JSON body. */
   readonly json?: true;
-  /** Whether it reads `If-Match`. */
+  /** True if the operation reads `If-Match`. */
   readonly conditional?: true;
-  /** Whether it reads `Item-Id`. */
+  /** True if the operation reads `Item-Id`. */
   readonly identified?: true;
-  /** Whether it reads `Idempotency-Key`. */
+  /** True if the operation reads `Idempotency-Key`. */
   readonly idempotent?: true;
-  /** Whether `item-vault serve` passes it on for a client that has only the secret of `--client-token-file`. No such operation gives a credential. */
+  /**
+   * True if `item-vault serve` forwards the operation for a client that has only the secret of `--client-token-file`. Such an
+   * operation never returns a credential.
+   */
   readonly local?: true;
 }
 
@@ -67,22 +70,22 @@ export interface GuardedOperation extends Endpoint {
   readonly access: GuardedAccess;
   /** The action in the activity log. A commit logs its writes itself; the pipeline logs reads and denials. */
   readonly action: Action | "UNLOGGED";
-  /** What an operation is about that is not about vaults and Items. */
+  /** The resource of an operation outside vaults and Items. */
   readonly resource?: AdminResource;
-  /** Whether the Item of the path is a deleted one. */
+  /** True if the path names a deleted Item. */
   readonly deleted?: true;
-  /** Whether it follows the writes, and so reads the newest state whatever the token allows. */
+  /** True if the operation follows writes. It reads the newest state, whatever the token allows. */
   readonly follows?: true;
 }
 
-/** An operation without a guard: it answers whatever else is broken. */
+/** An operation without a guard. It answers even if other parts of the service fail. */
 export interface OpenOperation extends Endpoint {
   readonly access: OpenAccess;
 }
 
 export type Operation = GuardedOperation | OpenOperation;
 
-/** Whether a replica of the database may answer the operation, for a token that allows it (contract 8.12). */
+/** Returns true if a replica of the database may answer the operation, for a token that allows it (contract 8.12). */
 export const isNear = (operation: Operation): boolean =>
   operation.access.by === "token" &&
   "action" in operation &&

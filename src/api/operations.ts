@@ -1,8 +1,8 @@
 import type { GuardedAccess, OpenAccess, Operation } from "./operation.ts";
 
 /**
- * Every operation of the API (contract 1), by its id. An endpoint (src/http/endpoints/) exports what serves it under that id, and src/api/openapi/
- * describes it: an operation without either does not compile. The document has them in this order.
+ * Every operation of the API (contract 1), by its id. An endpoint (src/http/endpoints/) exports the handler under that id, and
+ * src/api/openapi/ describes the operation. A missing handler or description does not compile. The document has the same order.
  */
 
 const EVERYBODY: OpenAccess = { by: "everybody" };
@@ -15,10 +15,10 @@ const BY_ADMIN_SEALING: GuardedAccess = { by: "admin", seals: true };
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
 const READ: GuardedAccess = { by: "token", permission: "r", outside: "out_of_scope" };
 const WRITE: GuardedAccess = { by: "token", permission: "w", outside: "out_of_scope" };
-/** The operation writes, and its answer shows the Item; or it reads what only a writer may see. */
+/** Operations that write and whose answer shows the Item, or that read values for writers only. */
 const READ_WRITE: GuardedAccess = { by: "token", permission: "rw", outside: "out_of_scope" };
 const DESTROY: GuardedAccess = { by: "token", permission: "d", outside: "out_of_scope" };
-/** As READ, with a 404 outside of the scope (contract 4.7). */
+/** As READ, but 404 outside the scope (contract 4.7). */
 const FIND: GuardedAccess = { by: "token", permission: "r", outside: "vault_not_found" };
 /** The answer has no field but the user name, no File and no content. */
 const LIST: GuardedAccess = { by: "token", permission: "l", outside: "out_of_scope" };
@@ -28,7 +28,7 @@ const CHANGE = { conditional: true, idempotent: true } as const;
 /** A write to a deleted Item: no version of it is current, so it is not conditional. */
 const CHANGE_DELETED = { deleted: true, idempotent: true } as const;
 
-/** What the operations of a resource of the admin have in common. */
+/** Common attributes of the operations on a resource of the admin. */
 const OF_TOKEN = { access: BY_ADMIN, resource: "TOKEN" } as const;
 const OF_KEY = { access: BY_ADMIN, resource: "KEY" } as const;
 const OF_JOB = { access: BY_ADMIN, resource: "JOB" } as const;
@@ -37,7 +37,7 @@ const OF_ISSUER = { access: BY_ADMIN, resource: "ISSUER" } as const;
 const OF_RULE = { access: BY_ADMIN, resource: "RULE" } as const;
 const OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
 const OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
-/** What a copy of the backups reads. */
+/** Operations that read the backups for a copy. */
 const OF_COPY = { ...OF_BACKUP, access: { by: "admin", backups: true } } as const;
 
 const VAULT = "/v1/vaults/:vault";

@@ -6,17 +6,17 @@ import type { RequestBody } from "./types.ts";
 
 const shown = (example: unknown) => (example === undefined ? {} : { example });
 
-/** A JSON body with this schema. */
+/** Returns a JSON body with this schema. */
 export const json = (schema: string, example?: unknown): Content => ({
   "application/json": { schema: ref(schema), ...shown(example) },
 });
 
-/** A JSON array of values with this schema. */
+/** Returns a JSON array of values with this schema. */
 export const listOf = (schema: string, example?: unknown): Content => ({
   "application/json": { schema: arrayOf(ref(schema)), ...shown(example) },
 });
 
-/** A JSON array of values with one of these schemas. */
+/** Returns a JSON array of values with one of these schemas. */
 export const listOfEither = (schemas: readonly string[], example?: unknown): Content => ({
   "application/json": { schema: arrayOf({ oneOf: schemas.map((schema) => ref(schema)) }), ...shown(example) },
 });
@@ -30,7 +30,7 @@ export const BYTES: Content = {
   "application/octet-stream": { schema: { type: "string", contentMediaType: "application/octet-stream" } },
 };
 
-/** Server-sent events (WHATWG HTML, section 9.2). In: the schema of `data`, and what the stream has. */
+/** Returns server-sent events (WHATWG HTML, section 9.2). `data` is the schema of `data`, `description` describes the stream. */
 export const eventStream = (data: string, description: string): Content => ({
   "text/event-stream": {
     schema: {

@@ -5,7 +5,7 @@ import type { Reference, Response } from "./types.ts";
 
 /** The answers of failures: their statuses and messages come from src/model/failure.ts. */
 
-/** What the messages say in place of what depends on the request. */
+/** Placeholders in messages for values that depend on the request. */
 const NAMES = {
   vault: "<v>",
   item: "<i>",
@@ -27,7 +27,7 @@ const DETAILS: Readonly<Partial<Record<FailureKind, string>>> = {
   job_exists: "<j>",
 };
 
-/** Who may get an answer: the holder of a token, or another caller. */
+/** The receiver of an answer: the holder of a token, or another caller. */
 export type Audience = "token" | "other";
 
 export const statusOf = (kind: FailureKind): number => describe({ kind }).status;
@@ -44,7 +44,7 @@ const SPECIAL: Readonly<Record<number, readonly HeaderName[]>> = {
   503: ["RetryAfterIfUseful"],
 };
 
-/** The answer of failures of one status. */
+/** Returns the answer of failures of one status. */
 export function errorResponse(status: number, kinds: readonly FailureKind[], audience: Audience): Response {
   const expires: HeaderName = EARLY.has(status) ? "TokenExpiresIfKnown" : "TokenExpires";
   const names: HeaderName[] = [
@@ -85,7 +85,7 @@ const SHARED: Readonly<Record<string, readonly FailureKind[]>> = {
   Full: ["database_full", "quota"],
 };
 
-/** Those that only the operations of tokens have. */
+/** Answers that only the operations of tokens have. */
 const OF_TOKENS: ReadonlySet<string> = new Set(["WriteConflict", "PreconditionFailed"]);
 
 const keyOf = (kinds: readonly FailureKind[]): string => kinds.toSorted().join();
@@ -103,7 +103,7 @@ export const errorResponses: Readonly<Record<string, Response>> = Object.fromEnt
   ),
 );
 
-/** The answers of an operation that may fail in these ways, by status. */
+/** Returns the answers of an operation that may fail in these ways, by status. */
 export function errorsOf(kinds: ReadonlySet<FailureKind>, audience: Audience): Readonly<Record<string, Response | Reference>> {
   const inOrder = FAILURE_KINDS.filter((kind) => kinds.has(kind));
   return Object.fromEntries(

@@ -132,7 +132,7 @@ const NAMES: Readonly<Record<HeaderName, string>> = {
   SetCookie: "Set-Cookie",
 };
 
-/** The headers of a response, by their names in an answer. */
+/** Returns the headers of a response, by their names in an answer. */
 export const headersOf = (names: readonly HeaderName[]): Readonly<Record<string, { readonly $ref: string }>> =>
   Object.fromEntries(names.map((name) => [NAMES[name], { $ref: `#/components/headers/${name}` }]));
 

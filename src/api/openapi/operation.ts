@@ -18,12 +18,12 @@ export interface Answer {
   readonly headers?: readonly HeaderName[];
 }
 
-/** What the document tells of an operation besides src/api/operations.ts. */
+/** The documentation of an operation besides src/api/operations.ts. */
 export interface Description {
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** Besides those of the path, `Item-Id`, `If-Match` and `Idempotency-Key`. */
+  /** Parameters besides those in the path, `Item-Id`, `If-Match` and `Idempotency-Key`. */
   readonly parameters?: readonly ParameterName[];
   /** The body of the request: JSON where the operation has `json`. */
   readonly body?: RequestBody;
@@ -51,13 +51,13 @@ export type Row = Omit<Endpoint, "method" | "path"> &
     readonly operationId: OperationId;
     readonly access: Access;
     readonly method: Method;
-    /** As OpenAPI writes it: `/v1/vaults/{vault}`. */
+    /** The path as OpenAPI writes it: `/v1/vaults/{vault}`. */
     readonly path: string;
-    /** Whether a replica may answer it. */
+    /** True if a replica may answer the operation. */
     readonly near: boolean;
   };
 
-/** All operations in the order of the catalogue. */
+/** Returns all operations in the order of the catalogue. */
 export function rowsOf(descriptions: Descriptions): readonly Row[] {
   const rowOf = (operationId: OperationId): Row => {
     const operation: Operation = OPERATIONS[operationId];
@@ -103,10 +103,10 @@ const OF_ROW = {
   near: ["invalid", "bookmark"],
 } as const satisfies Partial<Readonly<Record<keyof Row, readonly FailureKind[]>>>;
 
-/** The parameters of a path, in their order. In: a path as OpenAPI writes it. */
+/** Returns the parameters of a path in order. The path is written as in OpenAPI. */
 export const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof pathParameters);
 
-/** Every kind of failure that an operation may answer. */
+/** Returns every kind of failure with which an operation can answer. */
 export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const { access } = row;
   const implied = Object.entries(OF_ROW).flatMap(([name, kinds]) => (row[name as keyof typeof OF_ROW] ? kinds : []));
@@ -125,7 +125,7 @@ export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   return kinds.difference(new Set(row.never));
 }
 
-/** A session opens what a token and the admin may do, and its own routes. */
+/** The scheme of a session. A session accepts the operations of a token and of the admin, and has its own routes. */
 const SESSION = { session: [] };
 const securityOf = ({ by, direct }: Access): readonly Readonly<Record<string, readonly never[]>>[] => {
   if (by === "everybody") return [];
@@ -157,7 +157,7 @@ function parametersOf({ path, parameters: names = [], identified, conditional, i
   return [...partsOf(path).map(pathComponent), ...own].map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** The OpenAPI operation of a row. */
+/** Returns the OpenAPI operation of a row. */
 export function operationOf(row: Row): OperationObject {
   const { operationId, tag, summary, description, access, body, answers } = row;
   const used = parametersOf(row);

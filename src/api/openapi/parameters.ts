@@ -22,7 +22,7 @@ const text: Schema = { type: "string" };
 const entry: Schema = { anyOf: [ref("IdInput"), { type: "string", pattern: "^~" }] };
 const flag: Schema = { type: "boolean" };
 
-/** A parameter of the query that is an integer, as `parseCount` takes it. In: the name of its component. */
+/** Returns an integer parameter of the query, as `parseCount` accepts it. `component` is the name of its component. */
 function count(component: keyof typeof COUNTS, description: string): Parameter {
   const { name, minimum, maximum, ...rest } = COUNTS[component];
   const absent = "default" in rest ? ` The default is ${rest.default}.` : "";

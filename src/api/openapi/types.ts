@@ -4,7 +4,7 @@ export type JsonType = "string" | "integer" | "number" | "boolean" | "object" | 
 
 export interface Reference {
   readonly $ref: string;
-  /** Replaces the description of what is referred to (OpenAPI 3.1.1 section 4.8.23). */
+  /** Replaces the description of the referenced object (OpenAPI 3.1.1 section 4.8.23). */
   readonly description?: string;
 }
 
@@ -23,7 +23,7 @@ export interface Schema {
   readonly maxLength?: number;
   readonly contentEncoding?: "base64";
   readonly contentMediaType?: string;
-  /** What the text contains: here `data` of each event of a stream. */
+  /** The schema of the content of a text: here `data` of each event in a stream. */
   readonly contentSchema?: Schema;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -52,7 +52,7 @@ export interface MediaType {
 
 export interface Header {
   readonly description: string;
-  /** Whether every answer of that status has it. */
+  /** True if every answer with the status has the header. */
   readonly required?: boolean;
   readonly schema: Schema;
 }

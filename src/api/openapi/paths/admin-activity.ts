@@ -2,7 +2,7 @@ import { listOfEither } from "../content.ts";
 import { adminEntry, entry } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
-/** The log of the admin, what a token has done, and the export of all logs (contract 13.21, 13.22, 13.28, 23.2). */
+/** The admin's log, the activity of a token, and the export of all logs (contract 13.21, 13.22, 13.28, 23.2). */
 
 export const adminActivityDescriptions = {
   listAdminActivity: {

@@ -6,7 +6,7 @@ import { type Answer, type Descriptions } from "../operation.ts";
 
 const tag = "Items";
 
-/** The answer of a write: the Item after it. */
+/** Returns the answer of a write: the Item after it. */
 export const written = (description: string): Answer => ({
   description,
   content: json("Item", item),

@@ -3,7 +3,7 @@ import { json, required } from "../content.ts";
 import { session, signInAddress, signInCode } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
-/** How long a one-time code can be used. */
+/** Lifetime of a one-time code. */
 const MINUTES = LIMITS.signInCode / 60;
 
 /** Sessions of the console (contract 24). */

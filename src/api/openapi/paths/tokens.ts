@@ -2,7 +2,7 @@ import { json, listOf, listOfEither, required } from "../content.ts";
 import { childToken, entry, listedChildToken, newChildToken, resolveAnswer, resolveRequest, token, vault } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
-/** What a token can ask for without a vault in the path, and its vaults. */
+/** Operations of a token without a vault in the path, and the token's vaults. */
 
 export const tokenDescriptions = {
   getOwnToken: {

@@ -13,7 +13,7 @@ import { claimValues, keySet, nullable, permissions, ref, tokenPermissions, word
 
 /** The bodies of requests, derived from the parsers of the service: src/api/bodies.ts and src/model/item-input.ts. */
 
-/** The parsers that have a name in the document, and those of which `z.toJSONSchema` cannot express the rule. */
+/** Parsers with a name in the document, and parsers whose rule `z.toJSONSchema` cannot express. */
 const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Schema>([
   [canonicalId, ref("Uuid")],
   [anyId, ref("IdInput")],
@@ -36,7 +36,7 @@ const KNOWN: ReadonlyMap<z.core.$ZodType, Schema> = new Map<z.core.$ZodType, Sch
   [fieldAttributes.purpose, wordInput("Purpose")],
 ]);
 
-/** The schema of what a parser accepts, without a description. */
+/** Returns the schema of a parser, without a description. */
 export function schemaOf(parser: z.ZodMiniType): Schema {
   const { $schema: _, ...schema } = z.toJSONSchema(parser, {
     io: "input",
@@ -68,8 +68,8 @@ function simplifyNull(schema: Schema): Schema {
 type Shape = Readonly<Record<string, z.ZodMiniType>>;
 
 /**
- * What the document has of each attribute besides its parser: a description, or parts of a schema, which replace those of the parser. An
- * attribute that a request must not have is not described.
+ * The documentation of each attribute besides its parser. It is a description, or parts of a schema that replace the parser's
+ * parts. An attribute that a request must not have has no documentation.
  */
 export type Attributes<S extends Shape> = {
   readonly [Name in keyof S as z.input<S[Name]> extends undefined ? never : Name]: string | Schema;

@@ -2,7 +2,7 @@ import { FINDING_KINDS } from "../../../model/finding.ts";
 import type { Schema } from "../types.ts";
 import { closed, integer, words } from "./shapes.ts";
 
-/** What is wrong in stored data (contract 22). */
+/** The findings in stored data (contract 22). */
 
 const id = (description: string): Schema => ({ type: "string", description });
 

@@ -1,7 +1,7 @@
 import type { Schema } from "../types.ts";
 import { arrayOf, closed, ref, words } from "./shapes.ts";
 
-/** The report of `/health`, and that of the admin (contract 13.2, 13.3). */
+/** The public report of `/health`, and the admin's report (contract 13.2, 13.3). */
 
 const dependency = {
   service: { type: "string" },

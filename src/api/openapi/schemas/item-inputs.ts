@@ -17,7 +17,7 @@ import { arrayOf, nullable, ref, wordInput } from "./shapes.ts";
 
 /** Items in requests (contract 2, 6 and 7). They are open: read-only and unknown attributes are dropped (contract 2.16). */
 
-/** The whole Item. The category and the vault have parsers of their own (src/model/item-input.ts). */
+/** Returns the schema of a whole Item. The category and the vault have their own parsers (src/model/item-input.ts). */
 const item = (description: string, more: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => {
   const { properties, ...schema } = body(description, z.object(itemAttributes), {
     title: "The title.",

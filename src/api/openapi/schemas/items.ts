@@ -21,7 +21,7 @@ const summary: Readonly<Record<string, Schema>> = {
   lastEditedBy,
 };
 
-/** What a list has for a row that does not open (contract 11.10). A damaged column may hold any text. */
+/** A list entry for a row that cannot be decrypted (contract 11.10). A damaged column may hold any text. */
 const broken: Readonly<Record<string, Schema>> = {
   id: { type: "string", description: "The id, as the row has it." },
   vault: ref("VaultReference"),

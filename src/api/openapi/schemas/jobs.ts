@@ -10,7 +10,7 @@ import { arrayOf, closed, integer, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
 
-/** The attributes of a request for any kind. Each kind refuses those of the others. */
+/** The attributes of a request for any kind. Each kind refuses the attributes of other kinds. */
 const newJob = z.strictObject({
   ...anyJob.shape,
   ...z.partial(

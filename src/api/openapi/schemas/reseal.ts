@@ -4,7 +4,7 @@ import { closed, integer, ref, words } from "./shapes.ts";
 
 /** The keys of a vault, and their replacement (contract 20.20 to 20.26). */
 
-/** What was passed. */
+/** Counts of processed rows. */
 export const resealCounts: Readonly<Record<string, Schema>> = {
   items: integer("The Items that were passed.", 0),
   rows: integer("All records that were passed.", 0),

@@ -1,17 +1,17 @@
 import { LIMITS } from "../../../model/limits.ts";
 import type { Schema } from "../types.ts";
 
-/** What the schemas are made of. */
+/** The building blocks of schemas. */
 
-/** A reference to a named schema. */
+/** Returns a reference to a named schema. */
 export const ref = (name: string, description?: string): Schema => ({
   $ref: `#/components/schemas/${name}`,
   ...(description !== undefined && { description }),
 });
 
 /**
- * An object of an answer: it has these attributes and no others, so that a test finds an attribute that the document lacks.
- * In: the names of the attributes that may be absent.
+ * Returns the schema of an object in an answer. It accepts no other attributes, so that a test finds an attribute missing from
+ * the document. `optional` names the attributes that can be absent.
  */
 export const closed = (
   description: string,
@@ -27,7 +27,7 @@ export const closed = (
 
 export const arrayOf = (items: Schema, more: Omit<Schema, "items" | "type"> = {}): Schema => ({ type: "array", items, ...more });
 
-/** A value of a request that may be `null`, which means absent (contract 2.17). */
+/** Returns the schema of a value in a request that can be `null`, which means absent (contract 2.17). */
 export function nullable(schema: Schema): Schema {
   const { type, enum: words, anyOf, ...rest } = schema;
   if (anyOf) return { ...rest, anyOf: [...anyOf, { type: "null" }] };
@@ -35,7 +35,7 @@ export function nullable(schema: Schema): Schema {
   return { ...rest, type: [type, "null"], ...(words && { enum: [...words, null] }) };
 }
 
-/** An integer of a request or an answer, within what JavaScript represents exactly. */
+/** Returns an integer of a request or an answer, within what JavaScript represents exactly. */
 export const integer = (description: string, minimum: number, maximum: number = Number.MAX_SAFE_INTEGER): Schema => ({
   type: "integer",
   minimum,
@@ -45,7 +45,7 @@ export const integer = (description: string, minimum: number, maximum: number = 
 
 export const words = (description: string, values: readonly string[]): Schema => ({ type: "string", enum: values, description });
 
-/** One of the words of a schema in a request, or another spelling. `""` and `null` mean absent (contract 2.17). */
+/** Returns the schema of a word in a request, with its aliases. `""` and `null` mean absent (contract 2.17). */
 export const wordInput = (schema: string, aliases: readonly string[] = []): Schema => ({
   anyOf: [ref(schema), { enum: [...aliases, "", null] }],
 });
