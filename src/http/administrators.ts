@@ -5,18 +5,19 @@ import { loadOfKind } from "../store/tokens/issuers-and-rules.ts";
 import type { ListedToken } from "../store/tokens/tokens.ts";
 import type { Context } from "./context.ts";
 
-/** Only ADMIN_TOKEN makes, changes and removes administrators (contract 25.11): who is one cannot make others, nor remove them. */
+/** Only ADMIN_TOKEN makes, changes and removes administrators (contract 25.11). An administrator cannot do so. */
 
 const ABSENT: ReadonlySet<FailureKind> = new Set(["token_not_found", "person_not_found", "issuer_not_found", "rule_not_found"]);
 
-/** Whether the request has a token of the admin routes in place of ADMIN_TOKEN. */
+/** Returns true if the request has a token of the admin routes instead of ADMIN_TOKEN. */
 export const isAdministrator = (c: Context): boolean => c.get("admin") !== undefined;
 
 export const refuseOfAdministrator = (): Refusal => fail("out_of_scope", "make, change or remove an administrator");
 
 /**
- * Refuses a token of the admin routes where the row is that of an administrator or of a rule that makes some, or may be, or has such a rule below
- * it. In: loads the row, for such a token only. Errors: `out_of_scope`; those of loading, but not that there is none.
+ * Refuses a token of the admin routes if the row is an administrator, a rule that makes administrators, or an issuer with such a
+ * rule. A damaged row is refused too, because it may be one of these. `load` is called for such a token only. Fails with
+ * `out_of_scope`, and as `load` does, unless the row is absent.
  */
 export async function refuseAdministrator(
   c: Context,

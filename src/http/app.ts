@@ -29,7 +29,7 @@ app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFou
 for (const route of OPEN_ROUTES) {
   app.on(route.method, route.path, async (c) => {
     c.set("operation", route.id);
-    // Before any limit of the address: a page must not use up what its visitor has.
+    // Checked before any limit of the address, so that a foreign page does not use up its visitor's limit.
     const result = route.method === "POST" && isFromOtherOrigin(c) ? fail("cross_site") : await route.open(c);
     return result.ok ? respond(c, result.value) : refuse(c, result);
   });
@@ -40,7 +40,7 @@ for (const route of ROUTES)
     return serve(route, c);
   });
 
-// A person who opens the address of the service wants the console. Every other client gets the 404 of a path that does not exist.
+// A person who opens the address of the service gets the console. Every other client gets the 404 of an unknown path.
 app.get("/", (c) => (/\btext\/html\b/i.test(c.req.header("Accept") ?? "") ? c.redirect("/console/") : c.notFound()));
 // A browser asks for it beside each page that names no icon.
 app.get("/favicon.ico", (c) => c.redirect("/console/icon.svg"));

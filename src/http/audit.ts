@@ -10,17 +10,17 @@ import { addressOf, type Context } from "./context.ts";
 import type { Caller, Reply, Route, Target } from "./route.ts";
 
 /**
- * Logs reads and denials of tokens, and what the admin does, after the answer. The commit of a write logs the write. The
- * batch that issues or revokes a token has its entry already, which has the same id.
+ * Logs reads and denials of tokens, and actions of the admin, after the answer. The commit of a write logs the write. The batch
+ * that issues or revokes a token already has an entry with the same id.
  */
 
-/** Where a request comes from. The client may choose both texts, so they are cut and sealed. */
+/** Returns the origin of a request. The client chooses both texts, so they are cut and sealed. */
 export const originOf = (c: Context): Origin => ({
   userAgent: (c.req.header("User-Agent") ?? "").slice(0, 256).toWellFormed(),
   requestIp: (addressOf(c) ?? "").slice(0, 64).toWellFormed(),
 });
 
-/** The same, with the id of the token where another one acts. */
+/** Returns the origin, with the token's id if the actor is another. */
 export const originOfToken = (c: Context, claims: Claims): Origin => ({
   ...originOf(c),
   ...(actorOf(claims) !== claims.id && { token: claims.id }),
@@ -28,7 +28,7 @@ export const originOfToken = (c: Context, claims: Claims): Origin => ({
 
 export const originOfCaller = ({ c, claims }: Caller): Origin => originOfToken(c, claims);
 
-/** Adds the log entry of a request, after the response. In: whether the token is authorized. */
+/** Adds the log entry of a request, after the response. `allowed` is true if the token is authorized. */
 export function audit(route: Route, caller: Caller, target: Target, allowed: boolean, result: Result<Reply>): void {
   for (const activity of activitiesOf(route, caller, target, allowed, result))
     caller.c.executionCtx.waitUntil(sendEntry(caller.c.env, activity));
@@ -43,14 +43,14 @@ function activitiesOf(...request: Parameters<typeof audit>): readonly Activity[]
   return activity ? [activity] : [];
 }
 
-/** Logs a request that was refused because it does not have the admin's token, or has one that does not open the route. */
+/** Logs an admin request that was refused because its token is missing, wrong, or not valid for the route. */
 export function auditRefusal(route: Route, c: Context, { kind }: Failure): void {
   if (route.access.by !== "admin" || kind !== "unauthorized") return;
   const action = route.action === "UNLOGGED" ? "READ" : route.action;
   c.executionCtx.waitUntil(sendEntry(c.env, adminEntry(route, c, action, null, "DENY")));
 }
 
-/** An entry of the admin's log. In: the id of the vault, token, webhook, person or job, if there is one. */
+/** Returns an entry of the admin's log. `id` is the id of the vault, token, webhook, person or job, if there is one. */
 export function adminEntry(
   { resource = "VAULT" }: Pick<Route, "resource">,
   c: Context,
@@ -67,7 +67,7 @@ export function adminEntry(
   return { id: c.get("requestId"), ...what, ...who };
 }
 
-/** The id of the path that names what an admin route is about. The routes of root keys are about all of them. */
+/** The parameter of the path that names the subject of an admin route. The routes of root keys concern all root keys. */
 const NAMED = {
   VAULT: "vault",
   TOKEN: "token",
@@ -82,7 +82,7 @@ const NAMED = {
   JOB: "job",
 } as const;
 
-/** The log entry of a request of the admin that succeeded, or that only ADMIN_TOKEN may send (contract 25.11). */
+/** Returns the log entry of a successful admin request, or of one that only ADMIN_TOKEN may send (contract 25.11). */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
   const action = (result.ok && result.value.action) || route.action;
   const denied = !result.ok && result.failure.kind === "out_of_scope";
@@ -92,7 +92,7 @@ function adminActivity(route: Route, { c }: Caller, target: Target, result: Resu
 }
 
 /**
- * The log entry of a request: a read that succeeded, or a denial. No entry: a write that was allowed, because its commit
+ * Returns the log entry of a request: a read that succeeded, or a denial. No entry: a write that was allowed, because its commit
  * logs it; a read that found nothing or was malformed. The entry of a request that names no vault is in the log of the token.
  */
 function activityOf(

@@ -8,13 +8,13 @@ export interface Body {
   readonly json: unknown;
 }
 
-/** Whether a body is compressed, which no endpoint accepts. */
+/** Returns true if a body is compressed. No endpoint accepts compressed bodies. */
 export const isEncoded = (request: Request): boolean =>
   (request.headers.get("Content-Encoding") || "identity").toLowerCase() !== "identity";
 
 /**
- * Reads a JSON body (RFC 8259) within a limit in bytes, whatever its Content-Type says, and counts its bytes. Fails with 400, 413, 415, of which none
- * quotes the body; with `rate`.
+ * Reads a JSON body (RFC 8259) of at most `limit` bytes with any Content-Type, and counts its bytes. Fails with 400, 413 or 415,
+ * which do not quote the body, and with `rate`.
  */
 export async function parseBody(request: Request, limit: number = LIMITS.body, share?: Share): Promise<Result<Body>> {
   if (isEncoded(request)) return fail("encoding");
@@ -67,7 +67,7 @@ function parse(bytes: Uint8Array): Result<unknown> {
   }
 }
 
-/** Whether arrays and objects nest within the limit: looked at before JSON.parse builds them. */
+/** Returns true if arrays and objects nest within the limit. This is checked before JSON.parse builds them. */
 function isShallow(text: string): boolean {
   let depth = 0;
   // A string is skipped as a whole. JSON.parse refuses one that does not end.

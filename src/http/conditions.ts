@@ -3,7 +3,7 @@ import { invalid, ok, type Result } from "../model/result.ts";
 
 /** The entity tags of Items in headers (RFC 9110 section 8.8.3). */
 
-/** The header `ETag` of an Item. */
+/** Returns the header `ETag` of an Item. */
 export const etagHeader = (item: Pick<Item, "version" | "nonce">): Record<string, string> => ({ ETag: `"${entityTag(item)}"` });
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
@@ -13,9 +13,9 @@ const ITEM_TAG = String.raw`"([1-9]\d{0,14}-[\da-f]{16})"`;
 const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 
 /**
- * Parses `If-Match` (RFC 9110 section 13.1.1). A weak tag counts as the strong one: Cloudflare makes the tag of an answer that it compresses
- * weak, so most clients have no other, and an Item has another tag after each write.
- * Out: `undefined` when the header is absent. Errors: 400 when it is no list of entity tags.
+ * Parses `If-Match` (RFC 9110 section 13.1.1). Returns undefined if the header is absent. Fails with 400 if it is not a list of
+ * entity tags. A weak tag counts as a strong tag. Cloudflare weakens the tag of a compressed answer, so most clients have only
+ * weak tags. This is safe, because an Item has a new tag after each write.
  */
 export function parseIfMatch(header: string | undefined): Result<Precondition | undefined> {
   if (header === undefined) return ok(undefined);
@@ -23,7 +23,7 @@ export function parseIfMatch(header: string | undefined): Result<Precondition | 
   return LIST.test(header) ? ok(tagsIn(header, ITEM_TAG)) : invalid("If-Match: is not a list of entity tags");
 }
 
-/** Whether the client has this version already: `If-None-Match` (RFC 9110 section 13.1.2), compared weakly. */
+/** Returns true if the client already has this version: `If-None-Match` (RFC 9110 section 13.1.2), compared weakly. */
 export function isCurrent(header: string | undefined, item: Item): boolean {
   if (header === undefined) return false;
   return fulfils(item, header.trim() === "*" ? "any" : tagsIn(header, ITEM_TAG));

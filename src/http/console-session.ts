@@ -9,15 +9,15 @@ import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { addressOf, type Context, isLocal } from "./context.ts";
 import { digestOf } from "./secret.ts";
 
-/** The cookies of the console: which requests may use them, and the session that one of them names (contract 24). */
+/** The cookies of the console: the requests that may use them, and the session that a cookie names (contract 24). */
 
 const COOKIE = "item-vault-session";
-/** That of a sign-in which waits for the identity provider (contract 25.12). */
+/** The cookie of a sign-in that waits for the identity provider (contract 25.12). */
 export const PENDING_COOKIE = "item-vault-sign-in";
 
 /**
- * The name and attributes of a cookie at the origin of the request: RFC 6265bis section 4.1.3.2 for the prefix. Out: `undefined` for an
- * origin that has none, because its requests can be read on their way: http, unless the host is this machine.
+ * Returns the name and attributes of a cookie at the origin of the request (RFC 6265bis section 4.1.3.2 for the prefix). Returns
+ * undefined for http, unless the host is this machine, because others could read the cookie in transit.
  */
 function cookieAt(c: Context, cookie = COOKIE): { readonly name: string; readonly attributes: string } | undefined {
   const attributes = "Path=/; HttpOnly; SameSite=Strict";
@@ -26,15 +26,15 @@ function cookieAt(c: Context, cookie = COOKIE): { readonly name: string; readonl
 }
 
 /**
- * Whether the request was made by the console of this origin. A browser sets `Sec-Fetch-Site` itself (W3C Fetch Metadata), and sends
- * the other header to another origin only after a preflight, which this service does not answer. Errors: `cross_site`.
+ * Requires that the console of this origin made the request. A browser sets `Sec-Fetch-Site` itself (W3C Fetch Metadata). It
+ * sends the other header to another origin only after a preflight, which this service does not answer. Fails with `cross_site`.
  */
 export const requireConsole = (c: Context): Result<undefined> =>
   cookieAt(c) && c.req.header("Sec-Fetch-Site") === "same-origin" && c.req.header("Item-Vault-Console") === "1"
     ? ok(undefined)
     : fail("cross_site");
 
-/** Whether a page of another origin made the request in a browser, which says so itself (W3C Fetch Metadata). */
+/** Returns true if a page of another origin made the request in a browser, according to the browser (W3C Fetch Metadata). */
 export const isFromOtherOrigin = (c: Context): boolean =>
   ["cross-site", "same-site"].includes(c.req.header("Sec-Fetch-Site") ?? "");
 
@@ -44,7 +44,10 @@ const namesCookie = (c: Context): boolean => {
   return names.some((sent) => (name === undefined ? sent.endsWith(COOKIE) : sent === name));
 };
 
-/** The value of a cookie; `undefined` without a cookie, and with two of this name, because another origin has set one of them. */
+/**
+ * Returns the value of a cookie. Returns undefined without a cookie, and with two of this name, because another origin has set
+ * one of them.
+ */
 export function cookieOf(c: Context, cookie = COOKIE): string | undefined {
   const prefix = `${cookieAt(c, cookie)?.name}=`;
   const pairs = (c.req.header("Cookie") ?? "").split(";").map((pair) => pair.trim());
@@ -52,25 +55,26 @@ export function cookieOf(c: Context, cookie = COOKIE): string | undefined {
   return others.length === 0 ? value?.slice(prefix.length) : undefined;
 }
 
-/** Sets a cookie for so many seconds. */
+/** Sets a cookie with a lifetime in seconds. */
 export function setCookie(c: Context, value: string, seconds: number, cookie = COOKIE): void {
   const { name, attributes } = cookieAt(c, cookie)!;
   c.header("Set-Cookie", `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
 }
 
-/** The id of the session that the cookie names. Out: `undefined` for a text that this service did not make. */
+/** Returns the id of the session that the cookie names. Returns undefined for a text that this service did not make. */
 export async function sessionIdOf(c: Context, { keyring }: Store): Promise<string | undefined> {
   const value = cookieOf(c);
   return value === undefined ? undefined : parseConsoleSecret(keyring, "session", value);
 }
 
-/** The fingerprint of ADMIN_TOKEN. The grants of the admin end when it changes. */
+/** Returns the fingerprint of ADMIN_TOKEN. The admin's grants end when it changes. */
 export const adminFingerprint = async ({ env }: Context): Promise<string | undefined> =>
   env.ADMIN_TOKEN ? new Uint8Array(await digestOf(env.ADMIN_TOKEN)).toHex() : undefined;
 
 /**
- * The session of a request. In: whether one that the isolate knows will do. Out: `undefined` for a request that has no cookie, or has
- * `Authorization`, which alone counts then. Errors: `cross_site`; `unauthorized`, `rate`; `misconfigured`, `schema`, `unavailable`.
+ * Returns the session of a request. With `known`, a session in the isolate's cache suffices. Returns undefined without a cookie,
+ * or with `Authorization`, which then takes precedence. Fails with `cross_site`; `unauthorized`, `rate`; `misconfigured`,
+ * `schema`, `unavailable`.
  */
 export async function sessionOf(c: Context, store: Store, known: boolean): Promise<Result<ConsoleSession> | undefined> {
   if (c.req.header("Authorization") !== undefined || !namesCookie(c)) return undefined;
@@ -79,10 +83,10 @@ export async function sessionOf(c: Context, store: Store, known: boolean): Promi
 }
 
 /**
- * As `sessionOf`, for a request that needs a session and was made by the console. A session that has ended is no failed authentication of
- * the address: a browser sends its cookie by itself, and behind a shared address the console has to learn that it ended, whatever others
- * send. So that such a cookie causes no load, requests are counted by session, D1 is asked once a minute, and SESSION_RATE counts them for the
- * address. A cookie that this service did not make counts as a failed authentication.
+ * Returns the session of a request, as `sessionOf` does. The request must be made by the console and have a session. An ended
+ * session does not count as a failed authentication of the address. A browser sends its cookie unasked, and behind a shared
+ * address the console has to learn that its session ended. To limit the load, requests are counted by session, D1 is asked once a
+ * minute, and SESSION_RATE counts them by address. A cookie that this service did not make counts as a failed authentication.
  */
 export async function requireSession(c: Context, store: Store, known = false): Promise<Result<ConsoleSession>> {
   const id = await sessionIdOf(c, store);
@@ -98,8 +102,8 @@ export async function requireSession(c: Context, store: Store, known = false): P
 }
 
 /**
- * Whether D1 is not asked about a session: its address floods this isolate with cookies of ended sessions, and the isolate has seen this one
- * neither in use nor refused.
+ * Returns true if D1 is not asked about a session. Its address floods this isolate with cookies of ended sessions, and the
+ * isolate has seen this session neither in use nor refused.
  */
 export const isLimited = async (c: Context, store: Store, id: string): Promise<boolean> =>
   isFlooding(addressOf(c), store.now) && !wasAlive(store, id) && !isKnownRefused(store, { id, admin: await adminFingerprint(c) });
@@ -111,8 +115,8 @@ export async function refuseEnded(c: Context, store: Store, id: string): Promise
 }
 
 /**
- * The session of an id. In: whether one that the isolate knows will do. Errors: `unauthorized`, for one that D1 has refused in the last
- * minute without a D1 call; `unavailable`.
+ * Returns the session with an id. With `known`, a session in the isolate's cache suffices. Fails with `unauthorized`, without a
+ * D1 call if D1 refused the session in the last minute, and with `unavailable`.
  */
 export async function sessionOfId(c: Context, store: Store, id: string, known = false): Promise<Result<ConsoleSession>> {
   const admin = await adminFingerprint(c);

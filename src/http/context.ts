@@ -4,7 +4,7 @@ import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Trace } from "../log.ts";
 import { createRequestId } from "../request-id.ts";
 
-/** What Hono carries through a request. `requestId` is set before any handler runs. */
+/** The values that Hono carries through a request. `requestId` is set before any handler runs. */
 export type App = {
   Bindings: Env;
   /** `operation`: absent on a path of no operation. `admin`: the token of the admin routes that the request has in place of ADMIN_TOKEN (contract 8.18). */
@@ -12,18 +12,18 @@ export type App = {
 };
 export type Context = HonoContext<App>;
 
-/** What a log line shows of a request. */
+/** Returns the request's data for log lines. */
 export function traceOf(c: Context): Trace {
   const operation = c.get("operation");
   return { request: c.get("requestId"), ...(operation && { operation }) };
 }
 
-/** The client's address; absent where the platform gives none. */
+/** Returns the client's address; absent if the platform gives none. */
 export const addressOf = (c: Context): string | undefined => c.req.header("CF-Connecting-IP");
 
 const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
-/** Whether the request came to this machine: the service runs in `npm start` or `wrangler dev`. */
+/** Returns true if the request came to this machine: the service runs in `npm start` or `wrangler dev`. */
 export const isLocal = (c: Context): boolean => LOCAL.has(new URL(c.req.url).hostname);
 
 /** Gives a request a new id. It has to happen before the response exists. */

@@ -18,7 +18,10 @@ import type { Call } from "./route.ts";
 
 /** Sends requests to the coordinator of a vault. */
 
-/** The request to which an Idempotency-Key is bound: it has the canonical ids of the path, so that both forms of an id are one request. */
+/**
+ * The request to which an Idempotency-Key is bound. It has the canonical ids of the path, so that both forms of an id are one
+ * request.
+ */
 export interface Binding {
   readonly ids: readonly string[];
   /** The body, or its hash. */
@@ -26,8 +29,8 @@ export interface Binding {
 }
 
 /**
- * Sends a change to the coordinator of a vault. Out: its answer. Errors: those of the coordinator; `unavailable`;
- * `uncertain`, when the change may have taken effect.
+ * Sends a change to the coordinator of a vault. Returns its answer. Fails as the coordinator does, with `unavailable`, or with
+ * `uncertain` if the change may have taken effect.
  */
 export async function sendChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Result<Answer>> {
   return (await tryChange(call, vault, change, binding)).answer;
@@ -65,22 +68,25 @@ async function bind({ c, idempotencyKey: key }: Call, { ids, body }: Binding): P
   return { key: await fingerprint(key.owner, key.text), request };
 }
 
-/** Records a content with the coordinator before its upload. Errors: `unavailable`. */
+/** Records a content with the coordinator before its upload. Fails with `unavailable`. */
 export const recordContent = (call: Call, address: ContentAddress): Promise<Result<undefined>> =>
   callObject(connect(call, address.vault), "unavailable", async (coordinator) => {
     await coordinator.expect(address);
     return ok(undefined);
   });
 
-/** Sends a request about the webhooks of the vault. Errors: those of the coordinator; `unavailable`; `uncertain`, for a write. */
+/**
+ * Sends a request about the webhooks of the vault. Fails as the coordinator does, with `unavailable`, or with `uncertain` for a
+ * write.
+ */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
   callObject(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),
   );
 
 /**
- * Lists the attempts to deliver to the webhook of the path, or sends a test to it, again when the coordinator was reset meanwhile. Errors: as
- * `sendWebhookRequest`.
+ * Lists the attempts to deliver to the webhook of the path, or sends a test to it. Retries if the coordinator was reset. Fails as
+ * `sendWebhookRequest` does.
  */
 export const sendAttemptRequest = (call: Call, kind: AttemptRequest["kind"]): Promise<Result<readonly RecordedAttempt[]>> =>
   callObject(connect(call, call.vault), kind === "test" ? "uncertain" : "unavailable", (coordinator) =>

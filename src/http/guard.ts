@@ -22,8 +22,8 @@ import { bearerOf, isSecret } from "./secret.ts";
 /** Authentication and authorization: the checks before any I/O on the data (contract 4 and 8). */
 
 /**
- * Authenticates a request. Out: the caller. Errors, in this order: `misconfigured`; `cross_site`, `unauthorized`, `rate`; `schema`,
- * `unavailable`.
+ * Authenticates a request. Returns the caller. Refusals are checked in this order: `misconfigured`; `cross_site`, `unauthorized`,
+ * `rate`; `schema`, `unavailable`.
  */
 export async function authenticate(route: Pick<Route, "access" | "action">, c: Context): Promise<Result<Caller>> {
   const now = Date.now();
@@ -39,7 +39,10 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
   return schema.ok ? caller : schema;
 }
 
-/** Whether the caller's token grants the route's permission in the vault of the path, or may issue tokens where the route needs that. */
+/**
+ * Returns true if the caller's token grants the route's permission in the vault of the path, or may issue tokens if the route
+ * needs that.
+ */
 export function isAllowed(access: GuardedAccess, { vaults, claims }: Caller, { vault }: Target): boolean {
   if (access.by === "admin") return true;
   if (access.permission === undefined) return !access.delegates || claims.delegate === true;
@@ -47,7 +50,7 @@ export function isAllowed(access: GuardedAccess, { vaults, claims }: Caller, { v
   return covers(permissionIn(scope), access.permission) && !(access.whole && itemsIn(scope));
 }
 
-/** The target; with an id that names nothing in place of an Item that is not in the scope of the token (contract 8.15). */
+/** Returns the target. An Item outside the token's scope is replaced by an id that names nothing (contract 8.15). */
 export const withinScope = ({ vaults }: Caller, target: Target): Target =>
   target.item === "" || isForItem(vaults[target.vault], target.item) ? target : { ...target, item: NAMES_NOTHING };
 
@@ -61,14 +64,15 @@ async function authenticateAdmin(access: GuardedAccess & { by: "admin" }, c: Con
   const holder = session ? ok(undefined) : await authenticateAdminBearer(access, c, store);
   if (!holder.ok) return holder;
   c.set("admin", holder.value);
-  // A row that is sealed under a wrong root key opens with no other key.
+  // No other key decrypts a row that is sealed under a wrong root key.
   const checked = access.seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(callerOf(c, store, NO_CLAIMS)) : checked;
 }
 
 /**
- * The bearer of ADMIN_TOKEN, or of a token of the admin routes, which takes a D1 call. Out: the claims of that token. Errors: `misconfigured`;
- * `unauthorized`, also where the token does not open the operation; `rate`; `schema`, `unavailable`.
+ * Authenticates the bearer of ADMIN_TOKEN, or of a token of the admin routes, which takes a D1 call. Returns the claims of that
+ * token. Fails with `misconfigured`; `unauthorized`, also if the token is not valid for the operation; `rate`; `schema`,
+ * `unavailable`.
  */
 async function authenticateAdminBearer(
   access: GuardedAccess & { by: "admin" },
@@ -102,7 +106,7 @@ async function authenticateToken(
   return (await limitToken(c.env, rootOf(claims.value), store.now)) ?? ok(callerOf(c, store, claims.value));
 }
 
-/** The claims of the token that a session acts as. Errors: `unauthorized`, when it acts as none. */
+/** Returns the claims of the token that a session acts as. Fails with `unauthorized` if the session acts as none. */
 function claimsOf(session: ConsoleSession, { now, settings }: Store): Result<VerifiedClaims> {
   const { id, expiresAt } = session;
   const token = actingToken(session);

@@ -6,7 +6,10 @@ import { type Context, traceOf } from "./context.ts";
 
 const encoder = new TextEncoder();
 
-/** In: the texts of the elements, in groups, each of which is a piece. A group that throws ends the answer before the list is complete. */
+/**
+ * Streams a list. `groups` has the texts of the elements; each group is written as one piece. If a group throws, the answer ends
+ * before the list is complete.
+ */
 export function streamList(c: Context, groups: Iterable<readonly string[]> | AsyncIterable<readonly string[]>): Response {
   const type = { "Content-Type": "application/json" };
   if (c.req.method === "HEAD") return c.body(null, 200, type);

@@ -20,7 +20,7 @@ export const NEAR_HEADERS = ["Item-Vault-Served-By", "Item-Vault-Age", BOOKMARK]
 /** The bookmarks of a request; `undefined`, when one of them is sealed under a root key that the service does not have. */
 export type Bookmarks = readonly string[] | undefined;
 
-/** Parses the bookmarks of a request. Errors: `invalid`. */
+/** Parses the bookmarks of a request. Fails with `invalid`. */
 export async function parseBookmarks({ c, store }: Caller): Promise<Result<Bookmarks>> {
   const texts = (c.req.header(BOOKMARK) ?? "").split(",").flatMap((text) => text.trim() || []);
   if (texts.length > LIMITS.bookmarks) return invalid(`${BOOKMARK}: has more than ${LIMITS.bookmarks} entries`);
@@ -35,15 +35,18 @@ export async function parseBookmarks({ c, store }: Caller): Promise<Result<Bookm
   return ok(complete ? bookmarks : undefined);
 }
 
-/** Whether a replica may answer the reads of the caller. */
+/** Returns true if a replica may answer the caller's reads. */
 export const readsNear = ({ claims }: Caller): boolean => claims.stale !== undefined && claims.session === undefined;
 
-/** What only the primary refuses: a replica may not know a token yet that was just issued, and may know a content that is gone. */
+/**
+ * Refusals that only the primary can make. A replica may lack a token that was just issued, and may still have the row of a
+ * content that is gone.
+ */
 const REFUSED_BY_PRIMARY: ReadonlySet<FailureKind> = new Set(["unauthorized", "integrity"]);
 
 /**
- * Answers a near read. In: answers with a store whose calls a replica may carry out; each of them sets the headers that say how old the answer
- * is at most.
+ * Answers a near read. `answer` gets a store whose calls a replica can run. Each call sets the headers with the maximum age of
+ * the answer.
  */
 export async function answerNear(
   caller: Caller,
@@ -77,8 +80,8 @@ function openNearStore({ c, store, claims }: Caller, bookmarks: Bookmarks, calls
 }
 
 /**
- * In: the calls of the request so far, and the latest time that its clock has shown, because the clock may have gone back since the answer was chosen.
- * The answer is as old as the oldest of the calls, and shows the state of the last one.
+ * Sets the headers of the calls made so far. The answer is as old as the oldest call, and shows the state of the last call.
+ * `latest` is the latest time shown by the clock, which may have gone back since the answer was chosen.
  */
 async function setServed(c: Context, { keyring, now }: Store, calls: readonly Served[], latest: number): Promise<void> {
   // A list that is streamed makes further calls when its headers are sent.
@@ -89,7 +92,7 @@ async function setServed(c: Context, { keyring, now }: Store, calls: readonly Se
   c.header(BOOKMARK, await sealBookmark(keyring, calls.at(-1)!.bookmark, now));
 }
 
-/** Records the state that a write has made, and sets the header with it. In: what was known before it was sent. */
+/** Records the state that a write has made, and sets the header with it. `known` has the states known before the write was sent. */
 export async function setBookmark({ c, store }: Caller, known: KnownStates, bookmark: string | undefined): Promise<void> {
   if (bookmark === undefined) return;
   recordState(store.db, bookmark, known, Date.now());

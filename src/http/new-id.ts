@@ -3,8 +3,9 @@ import { uuidOf } from "../model/ids.ts";
 import type { Call } from "./route.ts";
 
 /**
- * The id of a new object that the admin creates, or of a token that another one issues. It is derived from the Idempotency-Key, so that a
- * repeated request finds the object that the first one has created. Without a key it is random. In: the kind of object.
+ * Returns the id of an object that the admin creates, or of a token that another token issues. It is derived from the
+ * Idempotency-Key, so a repeated request finds the object of the first request. Without a key the id is random. `what` is the
+ * kind of object.
  */
 export async function newId({ idempotencyKey: key, vault }: Call, what: keyof typeof SCOPES): Promise<string> {
   if (key === undefined) return crypto.randomUUID();
@@ -12,7 +13,7 @@ export async function newId({ idempotencyKey: key, vault }: Call, what: keyof ty
   return uuidOf(Uint8Array.fromBase64(await fingerprint(key.owner, what, ...scope, key.text)));
 }
 
-/** Whether the id belongs to the vault of the path. */
+/** The kinds of objects; true if the id belongs to the vault of the path. */
 const SCOPES = {
   "new vault": false,
   "new token": false,

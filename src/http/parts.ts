@@ -12,7 +12,10 @@ import { getPath } from "hono/utils/url";
 
 /** Parses the parts of a request that every route has in common. */
 
-/** An id of the path; `undefined` when the text has no form of an id; empty when the path has no such parameter. */
+/**
+ * Returns an id of the path. Returns undefined if the text does not have the form of an id, and "" if the path has no such
+ * parameter.
+ */
 const idOf = (c: Context, name: string): string | undefined =>
   parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
 
@@ -20,8 +23,8 @@ const idOf = (c: Context, name: string): string | undefined =>
 const IDS = ["vault", "token", "webhook", "person", "issuer", "rule", "job"] as const;
 
 /**
- * The parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Errors: that of the first of `IDS`
- * that is wrong, for example `vault_id`.
+ * Returns the parts of the path. The forms of the Item's id and of the version are checked later (contract 4.5). Fails for the
+ * first wrong id of `IDS`, for example with `vault_id`.
  */
 export function parseTarget(c: Context): Result<Target> {
   const ids = IDS.map((name) => [name, idOf(c, name)] as const);
@@ -34,21 +37,24 @@ export function parseTarget(c: Context): Result<Target> {
   return ok({ ...named, file, item: idOf(c, "item") ?? "", version });
 }
 
-/** Errors: `item_id`. */
+/** Fails with `item_id`. */
 export const checkItemId = (c: Context): Result<undefined> => (idOf(c, "item") === undefined ? fail("item_id") : ok(undefined));
 
-/** Errors: 400. */
+/** Fails with 400. */
 export const checkVersion = (c: Context, { version }: Target): Result<undefined> =>
   c.req.param("version") !== undefined && version === 0 ? notAVersion("version") : ok(undefined);
 
-/** Reads body, query, `If-Match`, `Item-Id` and `Idempotency-Key`, and lets the route parse its own input. Errors: 400, 413, 415. */
+/**
+ * Reads body, query, `If-Match`, `Item-Id` and `Idempotency-Key`, and lets the route parse its own input. Fails with 400, 413 or
+ * 415.
+ */
 export async function parseCall(route: Route, caller: Caller, target: Target): Promise<Result<{ call: Call; input: unknown }>> {
   const { c } = caller;
   const body = route.json ? await parseBody(c.req.raw, LIMITS.body, caller.store.share) : ok(undefined);
   if (!body.ok) return body;
   const query = parseQuery(rawQuery(c.req.url));
   const ifMatch = parseIfMatch(route.conditional && c.req.header("If-Match"));
-  const condition = ifMatch.ok ? ifMatch.value : undefined; // refused below: what the route parses comes first
+  const condition = ifMatch.ok ? ifMatch.value : undefined; // refused below, because the route's own input is parsed first
   const itemId = parseItemId(route.identified && c.req.header("Item-Id"));
   const chosenId = itemId.ok ? itemId.value : undefined; // as above
   const call = { ...caller, ...target, query, ifMatch: condition, chosenId, body: body.value };
@@ -68,13 +74,16 @@ const ownerOf = ({ c, actor }: Caller): string => {
   return admin ? rootOf(admin) : actor;
 };
 
-/** `Item-Id` (contract 10.23), in either form of an id. Out: the canonical id. Errors: 400, also for a text that can name nothing. */
+/**
+ * Parses `Item-Id` (contract 10.23), in either form of an id. Returns the canonical id. Fails with 400, also for a text that
+ * names nothing.
+ */
 function parseItemId(header: string | undefined): Result<string | undefined> {
   const id = header === undefined ? undefined : (parseId(header) ?? "");
   return id === undefined || isId(id) ? ok(id) : invalid("Item-Id: is not a UUID or its 26 characters of base32");
 }
 
-/** `Idempotency-Key` (contract 10). Errors: 400. */
+/** Parses `Idempotency-Key` (contract 10). Fails with 400. */
 function parseIdempotencyKey(key: string | undefined): Result<string | undefined> {
   return key === undefined || (/^[\x21-\x7e]+$/.test(key) && key.length <= LIMITS.idempotencyKey)
     ? ok(key)
@@ -82,8 +91,8 @@ function parseIdempotencyKey(key: string | undefined): Result<string | undefined
 }
 
 /**
- * The path to route by: a doubled `//` and a trailing slash are served as the plain path (contract 1), and so is another name of the path.
- * Nothing is redirected.
+ * Returns the path to route by. A doubled `//`, a trailing slash and an alias are served as the plain path (contract 1). Nothing
+ * is redirected.
  */
 export function plainPath(request: Request): string {
   const path = getPath(request).replace(/\/{2,}/g, "/");
@@ -91,7 +100,7 @@ export function plainPath(request: Request): string {
   return ALIASES.get(plain) ?? plain;
 }
 
-/** The query as the client wrote it, undecoded. */
+/** Returns the query as the client wrote it, undecoded. */
 function rawQuery(url: string): string {
   const [beforeFragment = ""] = url.split("#", 1);
   const start = beforeFragment.indexOf("?");

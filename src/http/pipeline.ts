@@ -24,8 +24,8 @@ import { refuse } from "./refuse.ts";
 import { type Caller, type Reply, respond, type Route, type Target } from "./route.ts";
 
 /**
- * Serves a route of the table: authenticate, authorize, parse, handle, audit, answer. The order of refusals is that of
- * contract 4.5, on every route.
+ * Serves a route of the table: authenticate, authorize, parse, handle, audit, answer. The order of refusals follows contract 4.5
+ * on every route.
  */
 export async function serve(route: Route, c: Context): Promise<Response> {
   const caller = await authenticate(route, c);
@@ -51,15 +51,15 @@ async function serveCaller(route: Route, caller: Caller, target: Target): Promis
   return result.ok ? respond(c, result.value) : refuse(c, result);
 }
 
-/** As `answer`. A token that D1 refuses is refused again for a minute without a D1 call. */
+/** Answers as `answer` does. A token that D1 refuses is refused for a minute without a D1 call. */
 async function answerCaller(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
   if (caller.actor === ADMIN) return answer(route, caller, target);
   return askUnlessRefused(caller.store, caller.claims, () => answer(route, caller, target));
 }
 
 /**
- * Records a row that does not open: that of the Item in the path; that of the vault when its keys do not open, or on the routes of the
- * vault itself.
+ * Records a row that cannot be decrypted: the row of the Item in the path. It is the vault's row if the vault's keys cannot be
+ * decrypted, or on the vault's own routes.
  */
 function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, kind: FailureKind): void {
   const isOfItem = kind === "integrity" && item !== "";
@@ -97,15 +97,15 @@ function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target
 }
 
 /**
- * A bad request is refused after a revoked token and after a vault, Item or File that does not exist. The check costs one
- * D1 call, and only refused requests make it. The admin may know what exists, and is refused at once.
+ * Refuses a bad request only after a revoked token and after a missing vault, Item or File. The check costs one D1 call, and only
+ * for refused requests. The admin may know which objects exist, and is refused immediately.
  */
 async function refuseInOrder(route: Route, caller: Caller, target: Target, refusal: Refusal): Promise<Refusal> {
   const found = caller.actor === ADMIN ? ok(undefined) : await findTarget(route, caller, target);
   return found.ok ? refusal : found;
 }
 
-/** Finds the last thing that the path names. Errors: `unauthorized` (revoked), those of things that do not exist. */
+/** Finds the last object that the path names. Fails with `unauthorized` (revoked), and with the failures of missing objects. */
 function findTarget(
   { deleted }: Route,
   { store, claims: token }: Caller,

@@ -5,7 +5,7 @@ import type { Refusal } from "../model/result.ts";
 import { type Context, traceOf } from "./context.ts";
 import { NEAR_HEADERS } from "./near.ts";
 
-/** Whether the fault is the service's, and not a quota's or the client's. */
+/** Returns true if the service caused the failure, rather than a quota or the client. */
 const isFault = (status: number): boolean => status >= 500 && status !== 507;
 
 /** Writes the response of a failure (contract 4), and logs it if the fault is the service's. No other function writes an error body. */

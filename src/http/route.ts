@@ -12,13 +12,13 @@ import type { Store } from "../store/d1/database.ts";
 import type { Entry } from "../requests/read-entries.ts";
 import type { Context } from "./context.ts";
 
-/** A route is an operation with what serves it (routes.ts); pipeline.ts serves every route in the same way. */
+/** A route is an operation with its handler (routes.ts). pipeline.ts serves every route in the same way. */
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Caller {
   readonly c: Context;
   readonly store: Store;
-  /** Who acts: the token's id, that of the rule of a workload's token, or `admin`. */
+  /** The actor: the token's id, the rule of a workload's token, or `admin`. */
   readonly actor: string;
   /** The claims of the token; `NO_CLAIMS` for the admin. */
   readonly claims: VerifiedClaims;
@@ -69,32 +69,32 @@ export type Content<Body> =
     }
   | { readonly response: Response };
 
-/** A successful answer, and what the log has to know of it. */
+/** A successful answer, with the data for its log entry. */
 export type Reply<Body = unknown> = Content<Body> & {
   /** The version of the Item that was read. */
   readonly version?: number;
-  /** Whether a part of the answer did not open: a near read asks the primary then. */
+  /** True if a part of the answer could not be decrypted. A near read then asks the primary. */
   readonly broken?: boolean;
   /** Replaces the action of the route: an empty PATCH only reads. */
   readonly action?: Action | "UNLOGGED";
   /** The id of the vault, token, webhook, person or job that an admin route made. */
   readonly made?: string;
-  /** The entries of a request that reads Items of several vaults, instead of the one of the path. */
+  /** The entries of a request that reads Items of several vaults, instead of the path's entry. */
   readonly entries?: readonly Entry[];
 };
 
-/** The outcome of a request to an operation: the body is that of the document. */
+/** The outcome of a request to an operation. The body has the type in the document. */
 export type ReplyTo<Id extends OperationId> = Promise<Result<Reply<AnswerBody<Id>>>>;
 
-/** The response with a content. */
+/** Returns the response with a content. */
 export const respond = (c: Context, content: Content<unknown>): Response =>
   "response" in content ? content.response : c.json(content.json, content.status, content.headers);
 
-/** What serves a guarded operation. */
+/** Serves a guarded operation. */
 export interface Handler<Body = unknown, Input = unknown> {
-  /** Parses what is particular to the operation. A refusal is answered after those of the store (contract 4). */
+  /** Parses the input of the operation. A refusal is answered after the store's refusals (contract 4). */
   parse(call: ParseCall): Result<Input>;
-  /** As how many requests one with this input counts in the rate limit of its token. Absent: as one. */
+  /** Returns the number of requests as which a request counts in its token's rate limit. Absent: one. */
   requests?(input: Input): number;
   handle(call: Call, input: Input): Promise<Result<Reply<Body>>>;
 }
@@ -102,7 +102,7 @@ export interface Handler<Body = unknown, Input = unknown> {
 /** Checks a handler against the input of its own parser. */
 export const serveBy = <Body, Input>(handler: Handler<Body, Input>): Handler<Body> => handler;
 
-/** What serves an operation that reads nothing but its path. */
+/** Serves an operation whose input is only its path. */
 export type PathHandler<Body = unknown> = (call: Call) => Promise<Result<Reply<Body>>>;
 
 export const servePath = (handle: PathHandler): Handler => ({ parse: () => ok(undefined), handle });

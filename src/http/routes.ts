@@ -35,7 +35,7 @@ import * as vaults from "./endpoints/vaults.ts";
 import * as versions from "./endpoints/versions.ts";
 import { type Handler, type OpenHandler, type OpenRoute, type PathHandler, type Route, servePath } from "./route.ts";
 
-/** What serves each operation of the API (src/api/operations.ts): what an endpoint exports under its id. */
+/** The handlers of the operations of the API (src/api/operations.ts). An endpoint exports each handler under the operation's id. */
 
 type OpenId = {
   readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess ? Id : never;

@@ -3,16 +3,17 @@ import { weaknessOf } from "../settings.ts";
 import { countFailure } from "../requests/rate-limit.ts";
 import { addressOf, type Context } from "./context.ts";
 
-/** The bearer token of a request; empty without one. */
+/** Returns the bearer token of a request, or "". */
 export const bearerOf = (c: Context): string => /^Bearer (\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? "";
 
-/** Whether the request's bearer token is a secret. Errors: `misconfigured`, when the secret is a placeholder or short. */
+/** Returns true if the request's bearer token is a secret. Fails with `misconfigured` if the secret is a placeholder or short. */
 export async function isSecret(c: Context, secret: string): Promise<Result<boolean>> {
   return weaknessOf(secret) ? fail("misconfigured") : ok(await sameText(bearerOf(c), secret));
 }
 
 /**
- * Compares the request's bearer token with a secret. Out: `undefined` when they are equal. Errors: `misconfigured`, `unauthorized`, `rate`.
+ * Compares the request's bearer token with a secret. Returns undefined if they are equal. Fails with `misconfigured`,
+ * `unauthorized` or `rate`.
  */
 export async function requireSecret(c: Context, secret: string): Promise<Refusal | undefined> {
   const equal = await isSecret(c, secret);
@@ -25,5 +26,5 @@ export async function sameText(a: string, b: string): Promise<boolean> {
   return crypto.subtle.timingSafeEqual(await digestOf(a), await digestOf(b));
 }
 
-/** The SHA-256 of a text. */
+/** Returns the SHA-256 of a text. */
 export const digestOf = (text: string): Promise<ArrayBuffer> => crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

@@ -25,12 +25,14 @@ export interface UploadPorts {
 }
 
 /**
- * The failures after which the row will never be committed, when one coordinator got the write once. The state that made
- * it refuse the write has moved the fence, so D1 also refuses an earlier attempt whose outcome is unknown. A revoked token
- * does not move the fence. A full database and a quota never refuse a write that was attempted. `overtaken` comes from the
- * idempotency record of an earlier request, because a coordinator that got the write once knows the answers of its own
- * attempts. After a second try no refusal is final: the coordinator of the first try may read a later state in which the
- * write is allowed. For example, the Item may be full until another write makes it smaller.
+ * Failures after which the row will never be committed, if only one coordinator got the write once.
+ *
+ * The state that caused the refusal has moved the fence, so D1 also refuses an earlier attempt with an unknown outcome. A revoked
+ * token does not move the fence. A full database and a quota never refuse a write that was attempted. `overtaken` comes from the
+ * idempotency record of an earlier request, because a coordinator that got the write once knows the answers of its own attempts.
+ *
+ * After a second try no refusal is final: the first try's coordinator may read a later state in which the write is allowed. For
+ * example, a full Item can become smaller by another write.
  */
 const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
   "vault_not_found",
@@ -45,8 +47,8 @@ const NEVER_COMMITTED: ReadonlySet<FailureKind> = new Set<FailureKind>([
 ]);
 
 /**
- * Stores a content and then its row: record, receive, write. In: the address of the content and its new key. Out: the File.
- * Errors: those of the ports. When the row may still be committed, the content stays and the pending record decides.
+ * Stores a content and then its row: record, receive, write. Returns the File. `key` is the new key of the content. Fails as the
+ * ports do. If the row may still be committed, the content stays and the pending record decides.
  */
 export async function uploadContent(address: ContentAddress, key: Uint8Array, ports: UploadPorts): Promise<Result<File>> {
   const recorded = await ports.record();
@@ -61,7 +63,7 @@ export async function uploadContent(address: ContentAddress, key: Uint8Array, po
     return answer;
   }
   const file = answer.value.item!.files.find(({ id }) => id === answer.value.file);
-  // An idempotency record has answered: the row references the content of the first request, and may not open any more.
+  // An idempotency record has answered. The row references the first request's content, which may no longer be readable.
   if (tries === 1 && file?.generation !== address.generation) await ports.discard();
   return file ? ok(file) : fail("integrity");
 }

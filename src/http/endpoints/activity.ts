@@ -16,7 +16,7 @@ import { loadToken } from "../../store/tokens/tokens.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
 
-/** The activity logs, newest entry first: endpoint 11, the admin's, and what a token has done. Reading a log is not logged. */
+/** The activity logs, newest entry first: of a vault (endpoint 11), of the admin, and of a token. Reading a log is not logged. */
 
 interface Window {
   readonly limit: number;
@@ -69,7 +69,7 @@ export const listActivity = serveBy({
   },
 });
 
-/** What the admin did, and who was refused as the admin. An entry is about no Item, so a filter of one is refused. */
+/** Lists the actions of the admin, and the refusals of the admin's token. An entry has no Item, so a filter by Item is refused. */
 export const listAdminActivity = serveBy({
   parse(call: ParseCall): Result<Window> {
     return call.query.rest.get("item") ? invalid("item: the log of the admin has no Items") : parse(call);
@@ -82,10 +82,13 @@ export const listAdminActivity = serveBy({
   },
 });
 
-/** A token was issued in the second of this time, by the clock of an isolate. The clock of another one may be behind. */
+/**
+ * The difference allowed between the clocks of isolates. A token is issued by the clock of one isolate, and used by that of
+ * another.
+ */
 const CLOCKS_DIFFER_MS = MINUTE;
 
-/** What a token did, in the log of the admin, in its own, and in those of the vaults that it names. */
+/** Lists the actions of a token: in the admin's log, in its own log, and in the logs of the vaults that it names. */
 export const listTokenActivity = serveBy({
   parse({ query, ...rest }: ParseCall): Result<Window> {
     const others = new URLSearchParams(query.rest);
@@ -109,7 +112,7 @@ export const listTokenActivity = serveBy({
   },
 });
 
-/** The answer, with a link to the next page (RFC 8288) unless it is the last. */
+/** Returns the answer, with a link to the next page (RFC 8288) unless it is the last. */
 function answerPage<Entry>(
   { c, dialect }: Call,
   { limit, filtered }: Window,
@@ -137,7 +140,7 @@ const wordOf =
   (text: string): string | undefined =>
     words.includes(text) ? text : undefined;
 
-/** Each parameter: what it has to be, and its value; `undefined` for a malformed one. */
+/** The parameters. Each has its rule in words and a parser, which returns undefined for a malformed value. */
 const FILTERS: Readonly<
   Record<Exclude<keyof ActivityFilter, "token">, readonly [what: string, (text: string) => string | undefined]>
 > = {
@@ -154,7 +157,7 @@ interface Filtered {
   readonly query: string;
 }
 
-/** Out: `undefined` without any filter. Errors: 400, for a malformed one. */
+/** Returns undefined without any filter. Fails with 400 for a malformed filter. */
 function parseFilter(rest: URLSearchParams): Result<Filtered | undefined> {
   const filter: Record<string, string> = {};
   for (const [name, [what, parseValue]] of Object.entries(FILTERS)) {

@@ -30,10 +30,13 @@ export const listBackupObjects = serveBy({
   },
 });
 
-/** The minute in which this isolate has last logged a request for an object, by what it does. */
+/** The minute of this isolate's last log entry for a request of an object, by action. */
 const loggedMinutes = new Map<Action, number>();
 
-/** The first object that an isolate reads or stores in a minute is logged, so that no copy and no change of the backups leaves no trace. */
+/**
+ * Returns the action to log for a request of an object. Only the first read and the first write of an isolate in each minute are
+ * logged. So each copy and each change of the backups leaves a trace.
+ */
 function actionOfObject(action: Action, now: number): Action | "UNLOGGED" {
   const minute = Math.floor(now / MINUTE);
   if (loggedMinutes.get(action) === minute) return "UNLOGGED";

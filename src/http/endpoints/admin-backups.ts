@@ -37,7 +37,7 @@ function presentBackup(number: number, manifest: Manifest | undefined): Presente
   };
 }
 
-/** The vaults that the bucket has, by name, also those that do not exist any more. Each page is logged. */
+/** Lists the vaults in the bucket, by name, including vaults that no longer exist. Each page is logged. */
 export const listBackedUpVaults = serveBy({
   parse({ query }: ParseCall): Result<string> {
     const after = query.rest.get("after") ?? "";

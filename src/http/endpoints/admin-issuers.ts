@@ -13,7 +13,7 @@ import { newId } from "../new-id.ts";
 import { presentIssuer, presentListedIssuer } from "../present/workloads.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** /v1/admin/issuers (contract 27.1, 27.2): the issuers whose workload tokens are exchanged. */
+/** /v1/admin/issuers (contract 27.1, 27.2): the issuers whose workload tokens can be exchanged. */
 
 type NewIssuer = z.output<ReturnType<typeof newIssuer>>;
 

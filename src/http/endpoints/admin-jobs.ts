@@ -161,12 +161,15 @@ function presentResult({ restored, ...others }: JobResult) {
   return { ...others, restored: { ...restored, takenAt: takenAt === undefined ? undefined : presentTime(takenAt) } };
 }
 
-/** What has to hold before a job is created, and what the job then has to know, by its kind (contract 26.2). */
+/** The preconditions of a job and its input, by kind (contract 26.2). */
 
 interface JobRequest<Input extends object = object> {
-  /** Whether the job seals: then the root keys are compared with those of the database before. What a wrong key seals, no other one opens. */
+  /**
+   * True if the job seals. The root keys are then first compared with those in the database, because no other key decrypts texts
+   * sealed under a wrong key.
+   */
   readonly seals?: true;
-  /** Checks a request before its job is created. Out: the input of the job. */
+  /** Checks a request before its job is created. Returns the input of the job. */
   prepare(call: Call, input: Input): Promise<Result<object>>;
 }
 
@@ -181,7 +184,7 @@ const JOB_REQUESTS: { readonly [Kind in RequestedKind]: JobRequest<z.output<(typ
   restore: { seals: true, prepare: prepareRestore },
 };
 
-/** Errors: `vault_not_found`, `backup_not_found`; `misconfigured`, when no bucket of backups is bound. */
+/** Fails with `vault_not_found`, `backup_not_found`, or with `misconfigured` if no backup bucket is bound. */
 async function prepareVerify({ store, c }: Call, input: VerifyInput): Promise<Result<VerifyInput>> {
   const { vault, backup } = input;
   const buckets = withBuckets(store, c.env);
@@ -191,13 +194,13 @@ async function prepareVerify({ store, c }: Call, input: VerifyInput): Promise<Re
   return exists.ok ? ok(input) : exists;
 }
 
-/** Errors: `vault_not_found`. */
+/** Fails with `vault_not_found`. */
 async function prepareReseal({ store: { db } }: Call, input: ResealInput): Promise<Result<ResealInput>> {
   const exists = await requireVault(db, input.vault);
   return exists.ok ? ok(input) : exists;
 }
 
-/** Errors: `vault_not_found`; `misconfigured`, when no bucket of backups is bound. */
+/** Fails with `vault_not_found`, or with `misconfigured` if no backup bucket is bound. */
 async function prepareBackup({ store, c }: Call, input: BackupInput): Promise<Result<BackupInput>> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
@@ -209,7 +212,7 @@ async function prepareBackup({ store, c }: Call, input: BackupInput): Promise<Re
 
 type RestoreRequest = Omit<RestoreInput, "entry" | "origin">;
 
-/** Errors: `misconfigured`, when no bucket of backups is bound; those of `checkRestore` and `checkItem`; `database_full`. */
+/** Fails with `misconfigured` if no backup bucket is bound, as `checkRestore` and `checkItem` do, and with `database_full`. */
 async function prepareRestore({ store, c }: Call, input: RestoreRequest): Promise<Result<RestoreInput>> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;

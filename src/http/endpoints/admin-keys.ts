@@ -15,7 +15,7 @@ export async function listKeys({ c, store }: Call): ReplyTo<"listKeys"> {
   return ok({ json: keys.value.map((key) => presentKey(key, needed.value.has(key.id))) });
 }
 
-/** In: whether the newest backup needs the key. */
+/** Presents a key. `backup` is true if the newest backup needs the key. */
 const presentKey = (key: KnownKey, backup: boolean): Presented<Schemas.RootKey> => ({
   ...key,
   backup,

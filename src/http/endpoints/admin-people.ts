@@ -86,7 +86,7 @@ export async function removePerson({ c, store, person: id }: Call): ReplyTo<"rem
 
 const presentAddedAt = (person: ListedToken): string => presentTime(addedAt(person) * 1000);
 
-/** A person for the admin (contract 25.1). */
+/** Presents a person to the admin (contract 25.1). */
 function presentPerson(person: Claims): Presented<Schemas.Person> {
   const updatedAt = person.since === undefined ? undefined : presentTime(person.issuedAt * 1000);
   // The scope of a person has no Items (contract 25.2).
@@ -95,6 +95,6 @@ function presentPerson(person: Claims): Presented<Schemas.Person> {
   return { id: person.id, email: person.name, vaults, admin: person.admin, rule, createdAt: presentAddedAt(person), updatedAt };
 }
 
-/** As `presentPerson`, also a person whose row does not open. */
+/** Presents a person, including a person whose row cannot be decrypted. */
 const presentListedPerson = (person: ListedToken): Presented<Schemas.Person | Schemas.BrokenPerson> =>
   "broken" in person ? { id: person.id, broken: person.broken, createdAt: presentAddedAt(person) } : presentPerson(person);

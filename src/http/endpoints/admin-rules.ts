@@ -18,7 +18,10 @@ import { newId } from "../new-id.ts";
 import { presentListedRule, presentPastExchange, presentRule } from "../present/workloads.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** /v1/admin/rules (contract 27.3 to 27.5, 25.13): which workload tokens are exchanged, who signs in, and for what. */
+/**
+ * /v1/admin/rules (contract 27.3 to 27.5, 25.13): the workload tokens that can be exchanged, the people who can sign in, and
+ * their permissions.
+ */
 
 type NewRule = z.output<typeof newRule>;
 
@@ -26,7 +29,10 @@ const RULE = { resource: "RULE" } as const;
 
 const parse = ({ body }: ParseCall): Result<NewRule> => parseValue(newRule, body!.json, "the rule");
 
-/** The issuer of a rule. Errors: `issuer_not_found`; `invalid`, when the claims do not fit its preset; those of opening its row. */
+/**
+ * Returns the issuer of a rule. Fails with `issuer_not_found`, with `invalid` if the claims do not fit its preset, and as
+ * decrypting its row does.
+ */
 async function issuerOf({ store }: Call, { issuer, ...rule }: NewRule): Promise<Result<OpenedRow>> {
   const row = await loadRow(store, "issuer", issuer);
   if (!row.ok) return row;
@@ -91,7 +97,7 @@ export async function deleteRule({ c, store, rule: id }: Call): ReplyTo<"deleteR
   return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
 }
 
-/** Says which of the last workload tokens a rule would match, without the values of their claims. */
+/** Reports which recent workload tokens a rule would match, without the values of their claims. */
 export const testRule = serveBy({
   parse,
   async handle(call: Call, input: NewRule): ReplyTo<"testRule"> {

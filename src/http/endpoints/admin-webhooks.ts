@@ -93,7 +93,7 @@ function presentWebhook({
   };
 }
 
-/** An attempt to deliver (contract 17.13). */
+/** Presents an attempt to deliver (contract 17.13). */
 const presentDelivery = ({
   at,
   milliseconds,

@@ -11,7 +11,7 @@ import { openStream, parseSeconds, startOf } from "./events.ts";
 
 /** The events of all vaults of which a token may list the Items, as one stream: endpoint 18 (contract 15.9). */
 
-/** Where the stream begins in each vault. `known`: the client has got a position in the vault. */
+/** The start of the stream in each vault. `known` is true if the client has a position in the vault. */
 interface Start {
   readonly vault: string;
   readonly after: After;
@@ -48,7 +48,7 @@ const FIRST_READ_EVENTS_MAX = 1_000;
 
 export const streamAllEvents = serveBy({
   parse,
-  /** Errors: `unauthorized` (revoked), `cursor_gone` (of one of the vaults), `rate`. */
+  /** Fails with `unauthorized` (revoked), `cursor_gone` (of one of the vaults) or `rate`. */
   async handle(call: Call, { starts, seconds }: Input): ReplyTo<"streamAllEvents"> {
     const { c, store, claims, dialect } = call;
     const limit = Math.max(10, Math.floor(FIRST_READ_EVENTS_MAX / Math.max(1, starts.length)));

@@ -70,7 +70,7 @@ export async function revokeChildToken(call: Call): ReplyTo<"revokeChildToken"> 
   return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
 }
 
-/** The entry in the log of the admin. */
+/** Returns the entry in the log of the admin. */
 const entryOf = ({ c, actor }: Call, action: Activity["action"], id: string): Activity => ({
   ...adminEntry({ resource: "TOKEN" }, c, action, id),
   actor,

@@ -28,7 +28,10 @@ interface Input {
 
 const isStream = ({ c }: ParseCall): boolean => /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
 
-/** Where a stream continues: the id of the last event that the client got (section 9.2.4 of the HTML standard), else `after`. */
+/**
+ * Returns the position at which a stream continues: the id of the client's last event (section 9.2.4 of the HTML standard), else
+ * `after`.
+ */
 export const startOf = ({ c, query }: ParseCall): string | undefined =>
   c.req.header("Last-Event-ID") || (query.rest.get("after") ?? undefined);
 
@@ -44,7 +47,10 @@ function parse(call: ParseCall): Result<Input> {
   return ok({ after, limit: stream ? LIMITS.page : limit.value, wait: wait.value, stream });
 }
 
-/** `wait` of a stream: how many seconds it lasts. A client that did not ask for a stream gets one that ends. Errors: 400. */
+/**
+ * Parses `wait` of a stream: its duration in seconds. A client that did not ask for a stream gets a stream that ends. Fails with
+ * 400.
+ */
 export function parseSeconds(call: ParseCall): Result<number> {
   const wait = parseCount(call.query.rest, COUNTS.StreamWait);
   return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
@@ -67,8 +73,9 @@ export const listEvents = serveBy({
 const PAGE_CALLS_MAX = 10;
 
 /**
- * A page of the events that the token may see. With some Items in its scope it reads on behind those of others, up to `PAGE_CALLS_MAX` calls:
- * only behind more than 9,000 of them a page is short although there are more. Errors: as `loadEvents`.
+ * Returns a page of the events visible to the token. If the scope has only some Items, up to `PAGE_CALLS_MAX` calls read past
+ * invisible events. Only after 9,000 invisible events in a row, a page can be short although more events exist. Fails as
+ * `loadEvents` does.
  */
 async function loadVisible({ store, claims, vault, vaults }: Call, after: After, limit: number): Promise<Result<EventPage>> {
   const page = await loadEvents(store, vault, after, limit, claims);
@@ -99,7 +106,7 @@ function presentPage({ c, dialect }: Call, { events, last }: Pick<EventPage, "ev
   return ok({ json: body, headers: uncompressed(c), action: "UNLOGGED" });
 }
 
-/** Waits for events after an empty page. Errors: those of a page, when they come up meanwhile; `rate`. */
+/** Waits for events after an empty page. Fails as a page does, also if the failure arises during the wait, and with `rate`. */
 async function waitForPage(call: Call, { last, more }: EventPage, limit: number, wait: number): Promise<Result<Reply<Page>>> {
   const { c, store, claims, vault } = call;
   const admitted = admit(rootOf(claims));
@@ -138,7 +145,10 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
   });
 }
 
-/** The answer with a stream as its body. In: opens the stream; HEAD opens none, and does not count as a request that waits. Errors: `rate`. */
+/**
+ * Returns an answer with a stream as its body. HEAD does not call `open`, and does not count as a waiting request. Fails with
+ * `rate`.
+ */
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply<never>> {
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });

@@ -65,7 +65,10 @@ export const deleteFile = serveBy({
   },
 });
 
-/** In: the File's id, what the Idempotency-Key is bound to besides the body, and the change that stores the row. */
+/**
+ * Uploads a content. `file` is the File's id. `ids` are bound to the Idempotency-Key besides the body. `changeFor` returns the
+ * change that stores the row.
+ */
 async function upload(
   call: Call,
   file: string,
@@ -84,9 +87,9 @@ async function upload(
   return written.ok ? ok({ json: presentFile(written.value, { id: item, vault }, dialect) }) : written;
 }
 
-/** A request whose body is the content of a File (contract 9): its headers, and the checks on its bytes. */
+/** Requests whose body is the content of a File (contract 9): their headers, and the checks of their bytes. */
 
-/** The name of a new File: from the query, else from `Content-Disposition` (RFC 6266). Errors: 400. */
+/** Returns the name of a new File: from the query, else from `Content-Disposition` (RFC 6266). Fails with 400. */
 export function parseName(c: Context): Result<string> {
   const header = c.req.header("Content-Disposition");
   const name = c.req.query("name") ?? (header === undefined ? undefined : parseDisposition(header).parameters["filename"]);
@@ -95,7 +98,7 @@ export function parseName(c: Context): Result<string> {
   return name.isWellFormed() ? ok(name) : invalid("name: holds half of a surrogate pair");
 }
 
-/** The id of the section of a new File, from the query. Errors: 400. */
+/** Returns the section id of a new File, from the query. Fails with 400. */
 function parseSection(c: Context): Result<string | undefined> {
   const section = c.req.query("section") || undefined;
   return section === undefined || fits(section, LIMITS.sectionId)
@@ -110,7 +113,7 @@ interface UploadHeaders {
   readonly digest: string | undefined;
 }
 
-/** Parses `Content-Length` and `Content-Digest`. Errors: 400, 413, 415. */
+/** Parses `Content-Length` and `Content-Digest`. Fails with 400, 413 or 415. */
 function parseUploadHeaders(c: Context): Result<UploadHeaders> {
   if (isEncoded(c.req.raw)) return fail("encoding");
   if (/^\s*multipart\/form-data\b/i.test(c.req.header("Content-Type") ?? ""))
@@ -126,8 +129,8 @@ function parseUploadHeaders(c: Context): Result<UploadHeaders> {
 }
 
 /**
- * Streams the body into R2, sealed. In: `hashed`, whether the SHA-256 is needed without a digest too.
- * Errors: those of `checkPieces` and `putContent`. Nothing is stored then.
+ * Streams the sealed body into R2. `hashed` is true if the SHA-256 is needed even without a digest. Fails as `checkPieces` and
+ * `putContent` do; nothing is stored then.
  */
 function receiveContent(
   c: Context,
@@ -144,8 +147,8 @@ function receiveContent(
 }
 
 /**
- * Passes the pieces of a body on. Returns what was received, or a refusal: 413 when it is too large, 400 when length or
- * digest differ from the headers. The last piece is passed on only after all checks.
+ * Forwards the pieces of a body. Returns the received content, or refuses with 413 if it is too large, and with 400 if length or
+ * digest differ from the headers. The last piece is forwarded only after all checks.
  */
 async function* checkPieces(
   pieces: UploadPieces<undefined>,

@@ -20,7 +20,7 @@ import { pump } from "../../streams.ts";
 
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
 
-/** `inline_files`, or `inline_content`: whether the answer contains the contents. Errors: 400. */
+/** Parses `inline_files` or `inline_content`: true if the answer contains the contents. Fails with 400. */
 const parseInline = ({ query: { rest } }: ParseCall): Result<boolean> => parseBoolean(rest, "inline_files", "inline_content");
 
 export const listFiles = serveBy({
@@ -89,7 +89,7 @@ async function presentFiles(
   return ok(presented);
 }
 
-/** The first File that is larger than `limit`, or with which the sum of the sizes exceeds its own limit (contract 9.9). */
+/** Returns the first File that is larger than `limit`, or with which the sum of the sizes exceeds its own limit (contract 9.9). */
 function firstTooLarge(files: readonly KeyedFile[], limit: number): KeyedFile | undefined {
   let sum = 0;
   return files.find(({ size }) => {
@@ -100,7 +100,10 @@ function firstTooLarge(files: readonly KeyedFile[], limit: number): KeyedFile | 
 
 /** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
 
-/** Sends the bytes of a File. Errors: `range`; `integrity`, when R2 does not hold what the row describes; `unavailable`. */
+/**
+ * Sends the bytes of a File. Fails with `range`, with `integrity` if the object in R2 does not match the row, and with
+ * `unavailable`.
+ */
 async function sendContent(c: Context, address: ContentAddress, file: KeyedFile): Promise<Result<Response>> {
   const tag = `"${file.generation}"`;
   const headers = {
@@ -123,7 +126,7 @@ async function sendContent(c: Context, address: ContentAddress, file: KeyedFile)
   const content = await openContent(filesOf(c.env), address, file, range.value);
   if (!content.ok) return content;
   const { readable, writable } = new FixedLengthStream(size);
-  // The status can no longer change: on a failure the stream ends before the declared length.
+  // The status can no longer change. On a failure the stream ends before the declared length.
   pump(content.value, writable).catch((error: unknown) => {
     if (!c.req.raw.signal.aborted) logFailure("A download", error, traceOf(c)); // a client that goes away is no failure
   });
@@ -131,9 +134,9 @@ async function sendContent(c: Context, address: ContentAddress, file: KeyedFile)
 }
 
 /**
- * Parses a `Range` header (RFC 9110 section 14.2).
- * Out: the requested bytes; `undefined`, for all bytes, without a header or with one that may be ignored: another unit,
- * several ranges, a malformed range. Errors: `range`, when it begins beyond the `size` bytes.
+ * Parses a `Range` header (RFC 9110 section 14.2). Returns the requested bytes. Returns undefined, for all bytes, without a
+ * header or with one that can be ignored: another unit, several ranges, or a malformed range. Fails with `range` if the range
+ * begins beyond the `size` bytes.
  */
 export function parseRange(header: string | undefined, size: number): Result<ByteRange | undefined> {
   const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "") ?? [];

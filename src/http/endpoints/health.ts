@@ -20,8 +20,8 @@ import { callOperator } from "../../durable-object-calls.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 
 /**
- * /heartbeat: the Worker runs. /health: the state of what it depends on. Neither needs a token (contract 13). /v1/admin/health has the
- * figures, which tell how full the database is.
+ * /heartbeat: the Worker runs. /health: the state of its dependencies. Neither needs a token (contract 13). /v1/admin/health has
+ * the figures, which show how full the database is.
  */
 
 export const getHeartbeat = async (c: Context): Promise<Result<Content<never>>> => ok({ response: c.text(".") });
@@ -31,9 +31,9 @@ interface Dependency {
   /** The bindings and secrets that have to be present. */
   readonly needs: readonly (keyof Env)[];
   readonly message: string;
-  /** Out: a report, a warning in words, or nothing. Errors: what is wrong, in the failure's detail. */
+  /** Returns a report, a warning in words, or nothing. Fails with the fault as the detail. */
   readonly check: (env: Env) => Promise<Result<Checked>> | Result<Checked>;
-  /** What is used of a limit, in bytes, after the check. Absent: the dependency has no limit. */
+  /** Returns the used bytes of a limit, after the check. Absent: the dependency has no limit. */
   readonly figures?: (env: Env) => Figures | undefined;
 }
 
@@ -47,9 +47,9 @@ interface Report {
   readonly message: string;
   /** A second sentence of the message, for the admin only. */
   readonly detail?: string;
-  /** How many tokens or root keys it warns of. */
+  /** Number of tokens or root keys in the warning. */
   readonly count?: number;
-  /** When the last backup was, in Unix milliseconds. */
+  /** Time of the last backup, in Unix milliseconds. */
   readonly at?: number | undefined;
 }
 
@@ -103,7 +103,7 @@ interface CachedReport {
   readonly report: Promise<BothReports>;
 }
 
-/** How long a report is reused: without that, every anonymous request would cost storage calls. */
+/** Time for which a report is reused. Otherwise every anonymous request would cost storage calls. */
 const REPORT_REUSE_MS = 5_000;
 
 /** By `env` object, which the platform keeps for the life of the isolate. */
@@ -121,7 +121,7 @@ function cachedReport(c: Context): Promise<BothReports> {
   const report = makeReport(c.env);
   // Stored before the await, so that concurrent requests share the report.
   reports.set(c.env, { until: now + REPORT_REUSE_MS, report });
-  // Else the calls would be cancelled with this request, and the others would wait for ever.
+  // Otherwise the calls would be cancelled with this request, and other requests would hang.
   c.executionCtx.waitUntil(report);
   return report;
 }
@@ -162,7 +162,7 @@ const errorOf = ({ failure }: Refusal) => ({
   message: failure.detail ?? "The database does not answer",
 });
 
-/** Out: `undefined` when the setting is malformed, or D1 has not told its size. */
+/** Returns undefined if the setting is malformed, or if D1 has not reported its size. */
 function capacityFigures(env: Env): Figures | undefined {
   const [settings, used] = [parseSettings(env), databaseSize()];
   return settings.ok && used !== undefined ? { used, limit: settings.value.databaseLimit } : undefined;

@@ -23,7 +23,7 @@ interface ListInput {
   readonly readings: readonly Filter[];
   readonly page: Page;
   readonly archived: boolean;
-  /** Whether the summaries have the user name (contract 11.8). */
+  /** True if the summaries include the user name (contract 11.8). */
   readonly withUsername: boolean;
 }
 
@@ -60,7 +60,10 @@ export const listItems = serveBy({
   },
 });
 
-/** The first slice of a list, with the tag that the list has if all of it opens. A list by title has none (contract 11.11). */
+/**
+ * Returns the first slice of a list, and the list's tag if every row can be decrypted. A list by title has no tag (contract
+ * 11.11).
+ */
 async function loadFirst(
   call: Call,
   list: ListInput,
@@ -79,11 +82,13 @@ async function loadFirst(
   return again.ok ? ok({ slice: again.value, tag }) : again;
 }
 
-/** What the tag of a list depends on besides its vault: the release, the dialect, the query, and the Items in the scope of the token. */
+/**
+ * Returns the inputs of a list's tag besides the vault: the release, the dialect, the query, and the Items in the token's scope.
+ */
 const signedOf = ({ c, dialect, vault, vaults }: Call): string =>
   JSON.stringify([version, dialect, new URL(c.req.url).search, [...(itemsIn(vaults[vault]) ?? ["all"])]]);
 
-/** Whether every row has opened: one that does not may open again without a write to the vault. */
+/** Returns true if every row was decrypted. A damaged row may become readable without a write to the vault. */
 const isComplete = ({ items, vaultName }: Slice): boolean =>
   vaultName !== undefined && items.every((item) => !("broken" in item));
 
@@ -99,12 +104,12 @@ async function load(
   return slice;
 }
 
-/** The number of rows that the first slice looks at; absent: as many as a slice may have. */
+/** Returns the number of rows that the first slice reads; absent: as many as a slice may have. */
 const firstRowsMax = ({ readings, page }: ListInput): number | undefined => (readings[0]!.length > 0 ? undefined : page.limit);
 
 /**
- * The readings of the first title that an Item has, else those of the last. They differ in no title, so one slice serves all of
- * them. Each further title costs a D1 call; readings of one title, or without one, cost none.
+ * Returns the readings of the first title that an Item has, else those of the last title. All of them have the same title, so one
+ * slice serves them. Each further title costs a D1 call; readings with the same title, or without a title, cost none.
  */
 async function chooseReadings(call: Call, list: ListInput): Promise<Result<readonly Filter[]>> {
   const { readings } = list;
@@ -120,13 +125,13 @@ async function chooseReadings(call: Call, list: ListInput): Promise<Result<reado
   return others.length === 0 ? ok(readings) : chooseReadings(call, { ...list, readings: others });
 }
 
-/** The header with the tag of a list, if all of its slices have opened. */
+/** Returns the header with the tag of a list, if every row of its slices was decrypted. */
 const tagged = (tag: string | undefined, slices: readonly Slice[]): Record<string, string> =>
   tag !== undefined && slices.every(isComplete) ? { ETag: tag } : {};
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** An entry of the list: its id, its JSON text, and whether its row does not open. */
+/** An entry of the list: its id, its JSON text, and whether its row is broken. */
 interface Entry {
   readonly id: string;
   /** Absent where the dialect leaves the entry out. */
@@ -134,7 +139,10 @@ interface Entry {
   readonly broken: boolean;
 }
 
-/** The entries of a slice. A row that does not open has one in the dialects whose clients can read it (contract 11.10). */
+/**
+ * Returns the entries of a slice. A row that cannot be decrypted has an entry in dialects whose clients can read it (contract
+ * 11.10).
+ */
 function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
   const presentOne = withUsername ? presentWithUsername : presentSummary;
   return items.map((item): Entry => {
@@ -146,7 +154,7 @@ function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername 
 
 const textsOf = (entries: readonly Entry[]): string[] => entries.flatMap(({ text }) => text ?? []);
 
-/** The header that counts the entries that do not open, also those that the dialect leaves out. */
+/** Returns the header that counts the broken entries, including entries that the dialect leaves out. */
 function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Record<string, string> {
   const broken = entries.filter((entry) => entry.broken);
   if (broken.length === 0) return {};
@@ -155,7 +163,7 @@ function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Reco
   return brokenHeader(broken.length);
 }
 
-/** All Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
+/** Sends all Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
 async function sendAll(call: Call, list: ListInput, first: Slice, tag: string | undefined): Promise<Result<Response>> {
   const { c } = call;
   const entries = present(first, call, list);
@@ -164,7 +172,7 @@ async function sendAll(call: Call, list: ListInput, first: Slice, tag: string | 
   return ok(streamList(c, textsOfSlices(call, list, first)));
 }
 
-/** The texts of the entries of all slices, by slice. Throws when a slice fails. */
+/** Yields the texts of the entries of each slice. Throws if a slice fails. */
 async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncGenerator<readonly string[], void> {
   let slice = first;
   try {
@@ -183,8 +191,8 @@ async function* textsOfSlices(call: Call, list: ListInput, first: Slice): AsyncG
 }
 
 /**
- * A page, with a link to the next (RFC 8288) unless it is the last. It holds fewer Items than `limit` when more would be
- * too large, or when its filter has looked at many Items: any page with a filter may be empty.
+ * Returns a page, with a link to the next page (RFC 8288) unless it is the last. The page has fewer Items than `limit` if more
+ * would be too large, or if its filter has checked many Items. Any page with a filter may be empty.
  */
 async function sendPage(
   call: Call,
@@ -226,7 +234,7 @@ async function sendPage(
   );
 }
 
-/** The query of the page after an Item. In: its id. */
+/** Returns the query of the page after the Item with the id `cursor`. */
 function queryAfter(call: Call, { withUsername, archived }: ListInput, limit: number, cursor: string): string {
   const { query, dialect } = call;
   const { filter } = query;

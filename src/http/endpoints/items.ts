@@ -22,23 +22,24 @@ export async function getItem(call: Call): ReplyTo<"getItem"> {
   return item.ok ? sendItem(call, item.value, () => presentItem(item.value, dialect, store.now)) : item;
 }
 
-/** What a list of the vault of the path looks at. */
+/** Returns the access of a list to the vault of the path. */
 export const accessOf = ({ claims: token, vault, vaults }: Call): VaultAccess => ({
   token,
   vault,
   items: itemsIn(vaults[vault]),
 });
 
-/** Records a vault whose name does not open: its Items are answered without it (contract 2.23, 13.3). */
+/** Records a vault whose name cannot be decrypted. Its Items are answered without the name (contract 2.23, 13.3). */
 export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): void {
   if (vaultName === undefined) c.executionCtx.waitUntil(recordDamage(store, vault, []));
 }
 
-/** The headers of an answer with an Item. */
+/** Returns the headers of an answer with an Item. */
 const itemHeaders = (item: Item): Record<string, string> => ({ ...etagHeader(item), ...brokenHeader(item.brokenFiles?.length) });
 
 /**
- * Sends an Item, or a 304 when the client has it already (contract 10.4). Not while a File does not open: it may open again without a new tag.
+ * Sends an Item, or a 304 if the client already has it (contract 10.4). There is no 304 while a File is broken, because the File
+ * may become readable without a new tag.
  */
 export function sendItem<Body>(call: Call, item: Item & OfVault, present: () => Body): Result<Reply<Body>> {
   const { c } = call;
@@ -49,7 +50,7 @@ export function sendItem<Body>(call: Call, item: Item & OfVault, present: () => 
   return ok({ ...content, version: item.version, broken: item.brokenFiles !== undefined });
 }
 
-/** What the path has after the id of the Item, or else the Idempotency-Key of the request is bound to. */
+/** Returns the values bound to the request's Idempotency-Key besides the Item: the rest of the path, or others. */
 type Rest = (call: Call) => readonly string[];
 
 const NOTHING: Rest = () => [];
@@ -60,13 +61,13 @@ function sendItemChange(call: Call, change: Change, rest: Rest) {
   return sendChange(call, vault, change, { ids, body: body?.bytes });
 }
 
-/** The header that names ignored attributes of the body (contract 2.16); absent without one. */
+/** Returns the header that names ignored attributes of the body (contract 2.16), if there are any. */
 function ignoredHeader({ body, dialect }: Call): Record<string, string> {
   const ignored = dialect === "uuid" && body ? describeIgnored(body.json) : "";
   return ignored === "" ? {} : { "Item-Vault-Ignored": ignored };
 }
 
-/** The handler of the writes that answer with the Item. In: how the Item is presented. */
+/** Returns the handler of a write that answers with the Item. `present` presents the Item. */
 export const writeItem =
   (present: typeof presentItem, rest = NOTHING) =>
   async (call: Call, change: Change): ReplyTo<"patchItem"> => {
@@ -119,7 +120,7 @@ export const deleteItem = serveBy({
   handle: eraseItem(),
 });
 
-/** An archived Item is left out of lists (contract 14.14). */
+/** Returns the handler that archives or unarchives an Item. An archived Item is left out of lists (contract 14.14). */
 const setState = (kind: "archive-item" | "unarchive-item") => ({
   parse: ({ item, ifMatch }: ParseCall): Result<Change> => ok({ kind, item, ifMatch }),
   handle: writeItem(presentItem, () => [kind]),

@@ -54,8 +54,8 @@ interface Confirmed {
 }
 
 /**
- * Redeems a code. With a verifier it is the code of a login in a browser, else one that the person pastes: neither is accepted as the other.
- * A wrong verifier uses the code up. Fails with `unauthorized`, whatever the fault, and as `requireSpace`.
+ * Redeems a code. With a verifier, it must be the code of a login in a browser; without one, a pasted code. A wrong verifier
+ * consumes the code. Fails with `unauthorized` for every fault, and as `requireSpace` does.
  */
 async function redeemCode(store: Store, input: LoginInput): Promise<Result<Confirmed>> {
   const kind = input.code_verifier === undefined ? "loginCode" : "authorizationCode";
@@ -69,7 +69,7 @@ async function redeemCode(store: Store, input: LoginInput): Promise<Result<Confi
   return person && login && (await isProven(login, input)) ? ok({ person, login }) : fail("unauthorized");
 }
 
-/** Returns whether a request proves that it is from the program that has begun the login. Nothing proves that of a code that was pasted. */
+/** Returns true if a request proves that the program which began the login sent it. A pasted code has no such proof. */
 async function isProven({ challenge, redirectUri }: ConfirmedLogin, sent: LoginInput): Promise<boolean> {
   const { code_verifier: verifier, redirect_uri = redirectUri } = sent;
   if (verifier === undefined || challenge === undefined) return verifier === challenge;
@@ -86,7 +86,7 @@ async function requireSpace(store: Store): Promise<Result<undefined>> {
   return isFull.value ? fail("database_full") : ok(undefined);
 }
 
-/** What a person confirms in the console: a login in a browser, and one by a code that they paste (contract 28.3, 28.5). */
+/** Confirmations by a person in the console: a login in a browser, and a login by a pasted code (contract 28.3, 28.5). */
 
 export const createAuthorization = (c: Context): Promise<CodeAnswer> =>
   confirmLogin(
@@ -120,7 +120,7 @@ async function confirmLogin<S extends z.ZodMiniType>(
   if (!input.ok) return input;
   const login = { id: crypto.randomUUID(), ...loginOf(input.value), until };
   const refused = refuseLogin(person, login);
-  // The entry of a refused login is that of a refused sign-in of the person.
+  // The entry of a refused login is that of the person's refused sign-in.
   if (refused) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", person)));
   if (refused) return refused;
   const made = await insertCode(store, { token: person, login }, kind);
@@ -134,14 +134,14 @@ const refuseLogin = (person: VerifiedClaims, { vaults = {}, admin }: ConfirmedLo
 interface Confirming {
   readonly store: Store;
   readonly person: VerifiedClaims;
-  /** When the token ends at the latest, in Unix milliseconds. A person by a rule has nothing that outlives the session. */
+  /** Latest expiry of the token, in Unix milliseconds. For a person by a rule, nothing outlives the session. */
   readonly until: number | undefined;
 }
 
 /**
- * Returns the person of the session: their own claims, without what the admin has opened to it (contract 24.12). A session of a token or of the
- * admin alone confirms nothing: a token holder would get a token that outlives theirs. The request counts as a sign-in does. Fails with
- * `cross_site`, `misconfigured`, `out_of_scope`, `rate`, and as `requireSession`.
+ * Returns the person of the session with their own claims, without vaults that the admin has opened to it (contract 24.12). A
+ * session of only a token or the admin cannot confirm a login, because its token holder would get a longer-lived token. The
+ * request counts as a sign-in. Fails with `cross_site`, `misconfigured`, `out_of_scope`, `rate`, and as `requireSession` does.
  */
 async function requirePerson(c: Context): Promise<Result<Confirming>> {
   const allowed = requireConsole(c);

@@ -11,7 +11,7 @@ import { requireSecret } from "../secret.ts";
 
 /** /metrics, in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 
-/** The secret `METRICS_TOKEN` guards it. Without the secret the route does not exist: see app.ts. */
+/** Returns the metrics. The secret `METRICS_TOKEN` guards the route. Without the secret the route does not exist: see app.ts. */
 export async function getMetrics(c: Context): Promise<Result<Content<never>>> {
   const refused = await requireSecret(c, c.env.METRICS_TOKEN);
   if (refused) return refused;

@@ -34,8 +34,8 @@ export const resolveReferences = serveBy({
 });
 
 /**
- * The tag contains no value: proxies may log it, and a hash of a short value can be guessed. Out: `undefined` when a reference
- * asks for a one-time password, which changes while its Item stays the same.
+ * Returns the entity tag. It contains no value: proxies may log it, and a hash of a short value can be guessed. Returns undefined
+ * if a reference asks for a one-time password, which changes while its Item does not.
  */
 async function tagOf({ dialect }: Call, answers: readonly Answered[]): Promise<string | undefined> {
   if (answers.some(({ parsed }) => parsed.ok && parsed.value.attribute === "otp")) return undefined;

@@ -27,13 +27,13 @@ import { presentToken } from "../present/tokens.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
 
-/** Errors: `cross_site`, `misconfigured`. */
+/** Fails with `cross_site` or `misconfigured`. */
 async function openForConsole(c: Context): Promise<Result<Store>> {
   const allowed = requireConsole(c);
   return allowed.ok ? openStore(c.env, Date.now()) : allowed;
 }
 
-/** Errors: those of `openForConsole` and `requireSession`. */
+/** Fails as `openForConsole` and `requireSession` do. */
 export async function getSession(c: Context): Promise<Result<Content<AnswerBody<"getSession">>>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
@@ -42,8 +42,8 @@ export async function getSession(c: Context): Promise<Result<Content<AnswerBody<
 }
 
 /**
- * Signs in: the new grant is added to those of the session in the request, under a new cookie. Errors: those of `openForConsole` and
- * `authenticateSignIn`; `unavailable`, `database_full`.
+ * Signs in: adds a grant to those of the request's session, under a new cookie. Fails as `openForConsole` and
+ * `authenticateSignIn` do, and with `unavailable` or `database_full`.
  */
 export async function signIn(c: Context): Promise<Result<Content<AnswerBody<"signIn">>>> {
   const opened = await openForConsole(c);
@@ -64,28 +64,31 @@ export async function signIn(c: Context): Promise<Result<Content<AnswerBody<"sig
   return ok({ json: presentSession({ ...grants, ...lifetime }, store.settings) });
 }
 
-/** The session that a sign-in adds to. Out: `undefined` without one that is live. Errors: `unavailable`. */
+/** Returns the session that a sign-in extends, or undefined without a live session. Fails with `unavailable`. */
 async function findEarlier(c: Context, store: Store, id: string | undefined): Promise<Result<ConsoleSession | undefined>> {
   const earlier = id === undefined ? ok(undefined) : await sessionOfId(c, store, id);
   return earlier.ok || earlier.failure.kind !== "unauthorized" ? earlier : ok(undefined);
 }
 
-/** The session of the request, which is the admin's and that of a token. Errors: `unauthorized` otherwise; those of `requireSession`. */
+/**
+ * Returns the session of the request, which must have the grants of the admin and of a token. Fails with `unauthorized`
+ * otherwise, and as `requireSession` does.
+ */
 async function requireBoth(c: Context, store: Store): Promise<Result<ConsoleSession>> {
   const session = await requireSession(c, store);
   return session.ok && (session.value.admin === undefined || session.value.token === undefined) ? fail("unauthorized") : session;
 }
 
 /**
- * A grant that is kept keeps its beginning and its end: no sign-in makes an earlier one younger or last longer. A new one ends with what
- * has signed in.
+ * Merges grants. A kept grant keeps its start and its end, so no sign-in makes an earlier grant younger or longer. A new grant
+ * ends with the credential that signed in.
  */
 function merge(earlier: (Grants & Lifetime) | undefined, granted: Granted, now: number): Lifetime & { readonly grants: Grants } {
   const admin = granted.admin ?? earlier?.admin;
   const token = granted.token ?? earlier?.token;
   const keeps = earlier && (admin !== granted.admin || token !== granted.token);
   return {
-    // What was opened to a token is not opened to another one.
+    // Vaults opened to one token are not opened to another token.
     grants: { admin, token, opened: granted.opened ?? (token === earlier?.token ? earlier?.opened : undefined) },
     createdAt: keeps ? earlier.createdAt : now,
     expiresAt: Math.min(keeps ? earlier.expiresAt : now + LIMITS.session * SECOND, granted.until ?? Infinity),
@@ -110,8 +113,8 @@ export async function signOut(c: Context): Promise<Result<Content<never>>> {
 }
 
 /**
- * A session of the console on the wire (contract 24.4). The token is as `GET /v1/token` answers it. The settings are those that the texts
- * of the console name.
+ * Presents a session of the console (contract 24.4). The token has the form of `GET /v1/token`. The settings are those shown by
+ * the texts of the console.
  */
 const presentSession = (
   session: Grants & Pick<Lifetime, "expiresAt">,

@@ -35,9 +35,9 @@ import { sameText } from "../secret.ts";
  * both are the same.
  */
 
-/** What a request signs in as. */
+/** The grants of a sign-in. */
 export interface Granted extends Grants {
-  /** When what has signed in ends, in Unix milliseconds: the session lasts no longer. */
+  /** Expiry of the credential, in Unix milliseconds. The session does not outlive it. */
   readonly until?: number;
 }
 
@@ -90,8 +90,8 @@ export async function signInByProvider(c: Context, store: Store, answer: Provide
 const HEADER = "Cf-Access-Jwt-Assertion";
 
 /**
- * Signs in the person whom Cloudflare Access has authenticated (contract 25.6). Returns `undefined` without an Access application or its token.
- * Fails with `unauthorized`, whatever the fault of the token, `issuer_unavailable`, and as `admit`.
+ * Signs in the person authenticated by Cloudflare Access (contract 25.6). Returns undefined without an Access application or its
+ * token. Fails with `unauthorized` for every fault of the token, with `issuer_unavailable`, and as `admit` does.
  */
 export async function signInByAccess(c: Context, store: Store): Promise<Result<Granted> | undefined> {
   const { access } = store.settings;
@@ -108,7 +108,10 @@ export async function signInByAccess(c: Context, store: Store): Promise<Result<G
   return ok({ ...grants, until: Math.min(until, verified.value.expiresAt * SECOND) });
 }
 
-/** Verifies a token of an issuer of people. Fails with `unauthorized`, whatever the fault, which `report` gets; `issuer_unavailable`. */
+/**
+ * Verifies a token of an issuer of people. Fails with `unauthorized` for every fault, which `report` gets, and with
+ * `issuer_unavailable`.
+ */
 async function verify(
   { now }: Store,
   issuer: PeopleIssuer,
@@ -131,12 +134,12 @@ const unavailable = (what: string, fault: FetchFault): Refusal => ({
   cause: causeOf(what, defect(fault)),
 });
 
-/** How often a sign-in is tried when it has written a row, or found another row than it read. */
+/** Tries of a sign-in. It is retried if it has written a row, or if the row has changed since it was read. */
 const TRIES_MAX = 3;
 
 /**
- * Admits somebody whom an issuer has authenticated: a person whom the admin has added, or one whom a rule lets in (contract 25.13). Errors: `rate`;
- * `schema`, `not_invited`, `account_refused`, `misconfigured`, `unavailable`, `busy`; those of writing a row.
+ * Admits a person whom an issuer has authenticated: added by the admin, or admitted by a rule (contract 25.13). Fails with
+ * `rate`; `schema`, `not_invited`, `account_refused`, `misconfigured`, `unavailable`, `busy`; and as writing a row does.
  */
 async function admit(c: Context, store: Store, identity: Identity): Promise<Result<Granted>> {
   const { email, issuer, subject } = identity;
@@ -169,8 +172,9 @@ const admitAdded = ({ now, settings }: Store, { claims }: FoundPerson): Result<G
   isCurrent(claims, now, settings.tokensNotBefore) ? ok({ token: claims }) : fail("not_invited");
 
 /**
- * Admits a person by the first rule that matches. Returns `undefined` when a row was written, or was another one than it read: then it is read
- * again. Somebody whom no rule matches any more is removed. Fails with `not_invited`, `misconfigured`, `unavailable`, and as writing a row.
+ * Admits a person by the first rule that matches. Returns undefined if a row was written or has changed; the row must then be
+ * read again. A person whom no rule matches any more is removed. Fails with `not_invited`, `misconfigured`, `unavailable`, and as
+ * writing a row does.
  */
 async function admitByRule(
   c: Context,
@@ -195,14 +199,14 @@ async function admitByRule(
   return written.ok || written.failure.kind === "person_exists" ? ok(undefined) : written;
 }
 
-/** The oldest rule that matches and is in use. The rights of several are never united. */
+/** Returns the oldest valid rule that matches. The permissions of several rules are never united. */
 async function chooseRule(store: Store, loaded: LoadedIssuer, { claims }: Identity): Promise<OpenedRow | undefined> {
   for (const rule of await matchingRules(store, loaded, "people", claims))
     if (await areInUse(store, loaded.issuer, rule)) return rule;
   return undefined;
 }
 
-/** Whether a person has what the rule gives, and stays for long enough. */
+/** Returns true if a person already has the rule's grant for long enough. */
 const isGranted = ({ now, settings }: Store, person: Claims, { row }: OpenedRow): boolean =>
   person.descent!.ancestors.at(-1) === row.id &&
   isCurrent(person, now, settings.tokensNotBefore) &&
@@ -230,7 +234,7 @@ function claimsByRule(
   } as const satisfies Claims;
 }
 
-/** The claims of the token are kept for the test of rules. */
+/** Refuses a person without a rule. The claims of the token are kept for the test of rules. */
 async function refuseWithoutRule(
   c: Context,
   store: Store,
@@ -249,7 +253,7 @@ async function refuseWithoutRule(
   return ended.ok ? fail("not_invited") : ended;
 }
 
-/** The entry of a person whom a rule adds, changes or removes: the rule is the actor. */
+/** Returns the entry of a person whom a rule adds, changes or removes. The rule is the actor. */
 const entryOf = (c: Context, { now }: Store, action: Action, id: string, rule: string): Activity => ({
   ...adminEntry({ resource: "PERSON" }, c, action, id),
   id: createRequestId(now),

@@ -26,13 +26,14 @@ import type { Call, ReplyTo } from "../route.ts";
 import { type Granted, signInByAccess, signInByProvider } from "./sign-in-person.ts";
 
 /**
- * What signs in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, the answer of the identity provider, or else Cloudflare Access. With vaults, nobody signs
- * in: the session of the request opens them (contract 24.12).
+ * Credentials that sign in to the console (contract 24): a one-time code, a token, ADMIN_TOKEN, the identity provider's answer,
+ * or else Cloudflare Access. A request with vaults signs in nobody: it opens them to its session (contract 24.12).
  */
 
 /**
- * Out: what the request signs in as. Errors, in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`; `schema`,
- * `unavailable`; `sign_in_needed` with nothing, where there is an identity provider; those of `signInByProvider` and `signInByAccess`.
+ * Returns the grants of a sign-in. Refusals are checked in this order: 400, 413, 415; `misconfigured`, `unauthorized`, `rate`;
+ * `schema`, `unavailable`. Without a credential it fails with `sign_in_needed` if there is an identity provider. It then fails as
+ * `signInByProvider` and `signInByAccess` do.
  */
 export async function authenticateSignIn(c: Context, store: Store): Promise<Result<Granted>> {
   const parsed = await parseBody(c.req.raw, LIMITS.signIn);
@@ -73,24 +74,27 @@ async function redeemToken(c: Context, store: Store, token: string): Promise<Res
   return inUse.ok ? ok({ token: claims.value, until: claims.value.expiresAt * SECOND }) : refuseSignIn(c, inUse, claims.value);
 }
 
-/** The refusals of somebody who may not sign in; all others are of a request or of the service. */
+/** Refusals of a person who may not sign in. All other refusals concern a request or the service. */
 const LOGGED: ReadonlySet<Failure["kind"]> = new Set(["unauthorized", "not_invited", "account_refused"]);
 
-/** The entry of a sign-in in the log of the admin (contract 24.11). In: the token that has signed in, or was refused; absent for the admin, and for somebody who is not known. */
+/**
+ * Returns the admin's log entry of a sign-in (contract 24.11). `token` is the token that signed in or was refused. It is absent
+ * for the admin and for unknown people.
+ */
 export const signInEntry = (c: Context, result: Activity["result"], token?: Claims): Activity => ({
   ...adminEntry({ resource: "SESSION" }, c, "CREATE", token ? actorOf(token) : null, result),
   ...(token && { actor: actorOf(token), origin: originOfToken(c, token) }),
 });
 
-/** The entry of vaults that the admin has opened (contract 24.12). In: the id of the session's token or person, and those of the vaults. */
+/** Returns the entry of vaults that the admin has opened (contract 24.12). `token` is the id of the session's token or person. */
 export const openedEntry = (c: Context, token: string, vaults: readonly string[]): Activity => ({
   ...adminEntry({ resource: "SESSION" }, c, "UPDATE", token),
   items: vaults,
 });
 
 /**
- * Counts a refused sign-in for the address, and logs it. The entry has nothing of what was sent: that may be most of a secret. Out: the
- * refusal, or `rate`.
+ * Counts a refused sign-in for the address, and logs it. The entry has nothing from the request, which may contain most of a
+ * secret. Returns the refusal, or `rate`.
  */
 export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims): Promise<Refusal> {
   const counted = await countFailure(c.env, addressOf(c), refusal);
@@ -98,7 +102,9 @@ export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims)
   return counted;
 }
 
-/** Makes a one-time code (contract 24). Like that of the admin, it grants what the request that makes it was authenticated with. */
+/**
+ * Makes a one-time code (contract 24). Like the admin's code, it grants the permissions with which its request was authenticated.
+ */
 export async function createSignInCode(call: Call): ReplyTo<"createSignInCode"> {
   const { c, store, claims } = call;
   // The request has counted as one already.

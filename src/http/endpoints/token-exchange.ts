@@ -41,7 +41,7 @@ import { closeShare, openShare } from "../../memory-budget.ts";
 /** Why a token was refused, for the log. */
 type Reason = JwtFault | ExchangeFault | "unknown_issuer" | "no_rule" | "several_rules" | "old_rule";
 
-/** Who is logged: the rule or the issuer, as far as it is known. */
+/** The actor in the log: the rule or the issuer, if known. */
 interface Known {
   readonly actor?: string;
   readonly reason: Reason;
@@ -95,7 +95,7 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
 
 type Chosen = { readonly ok: true; readonly rule: OpenedRow } | { readonly ok: false; readonly reason: Reason };
 
-/** The only rule that matches, or that of the form. The rights of several rules are never united. */
+/** Returns the only rule that matches, or the form's rule. The permissions of several rules are never united. */
 async function chooseRule(store: Store, loaded: LoadedIssuer, id: string | undefined, payload: JsonObject): Promise<Chosen> {
   const rules = await matchingRules(store, loaded, "workloads", payload);
   const [rule, another] = rules.filter(({ row }) => id === undefined || row.id === id);
@@ -104,7 +104,7 @@ async function chooseRule(store: Store, loaded: LoadedIssuer, id: string | undef
   return (await areInUse(store, loaded.issuer, rule)) ? { ok: true, rule } : { ok: false, reason: "old_rule" };
 }
 
-/** Issues the token of a rule. Errors: `rate`, `database_full`, `unauthorized`; those of `insertExchange`. */
+/** Issues the token of a rule. Fails with `rate`, `database_full`, `unauthorized`, and as `insertExchange` does. */
 async function issue(
   c: Context,
   store: Store,
@@ -127,7 +127,7 @@ async function issue(
   return ok({ access_token: token, token_type: "Bearer", expires_in: expiresIn });
 }
 
-/** The claims of the token. Where a workload token may be exchanged several times, none outlives it. */
+/** Returns the claims of the token. If the workload token can be exchanged several times, no issued token outlives it. */
 function claimsOf(
   { now }: Store,
   issuer: Claims,
@@ -148,7 +148,9 @@ function claimsOf(
   };
 }
 
-/** The keys of an issuer: those that the admin has given, or those that it publishes. Out: `undefined` when nothing is known of the token. */
+/**
+ * Returns the keys of an issuer: given by the admin, or published by the issuer. Returns undefined if the token cannot be judged.
+ */
 async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer, keyId: string) {
   const { url, keys } = issuer.claims.issuer!;
   if (keys) return keys;
@@ -161,7 +163,10 @@ async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer
   });
 }
 
-/** With wrong root keys, or without that of an issuer, it is not found: that is no fault of the workload. */
+/**
+ * Returns the refusal for an unknown issuer. With wrong root keys, or without the issuer's key, an issuer is not found either,
+ * which is no fault of the workload.
+ */
 async function refuseUnknown(c: Context, store: Store): Promise<Refusal> {
   const explained = await explainFailure(store);
   if (explained.failure.kind !== "unauthorized") return explained;

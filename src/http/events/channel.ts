@@ -3,8 +3,8 @@ import type { VaultEvent } from "../../model/event.ts";
 import type { TokenIdentity } from "../../store/vaults/token-check.ts";
 
 /**
- * What an isolate knows of the events of one vault. It is plain data: the requests that wait for events share it, and none of
- * them may touch an I/O object of another one (developers.cloudflare.com/workers/observability/errors).
+ * The events of one vault that an isolate knows. The state is plain data, because all waiting requests share it, and a request
+ * must not touch another request's I/O object (developers.cloudflare.com/workers/observability/errors).
  */
 export interface Channel {
   readonly vault: string;
@@ -12,7 +12,7 @@ export interface Channel {
   start: Cursor;
   head: Cursor;
   events: readonly VaultEvent[];
-  /** Whether the vault may have events after `head`. */
+  /** True if the vault may have events after `head`. */
   stale: boolean;
   /** The newest write that the coordinator told of. */
   hint: string | undefined;
@@ -21,7 +21,7 @@ export interface Channel {
   readingUntil: number;
   /** The request that holds the WebSocket to the coordinator. */
   owner: Listener | undefined;
-  /** No request opens a WebSocket before this time: Unix milliseconds. */
+  /** No request opens a WebSocket before this time, in Unix milliseconds. */
   connectAt: number;
   readonly listeners: Set<Listener>;
 }
@@ -29,25 +29,25 @@ export interface Channel {
 /** A request that waits for events. */
 export interface Listener {
   readonly token: TokenIdentity;
-  /** The token at the top of those that share the places of requests (`rootOf`). */
+  /** The topmost token of those that share the places of requests (`rootOf`). */
   readonly family: string;
   readonly vaults: () => Iterable<string>;
-  /** Whether something happened since the request looked at its channels. */
+  /** True if an event occurred since the request checked its channels. */
   woken: boolean;
   /** Ends the wait of the request; absent while it does not wait, for example because its client reads slowly. */
   resolve: (() => void) | undefined;
-  /** When its request ran last, and when its token was last known to be in use: Unix milliseconds. */
+  /** Time of the request's last run, and time at which its token was last known to be valid, both in Unix milliseconds. */
   seenAt: number;
   checkedAt: number;
   revoked: boolean;
-  /** Whether the request has to end, because another family of tokens has less than its share of the requests. */
+  /** True if the request has to end, because another family of tokens has less than its share of the requests. */
   displaced: boolean;
 }
 
-/** Events that a channel keeps for slow requests, besides those of the last read. */
+/** Events that a channel keeps for slow requests, besides the last read. */
 const BUFFERED_EVENTS_MAX = 64;
 
-/** In: the position after which nothing was read yet; whether there may be later events. */
+/** Creates a channel. `head` is the position after which nothing was read yet. `stale` is true if there may be later events. */
 export const createChannel = (vault: string, head: Cursor, stale: boolean): Channel => ({
   vault,
   start: head,
@@ -62,14 +62,14 @@ export const createChannel = (vault: string, head: Cursor, stale: boolean): Chan
   listeners: new Set(),
 });
 
-/** The events after a position. Out: `undefined` when the channel does not know the position. */
+/** Returns the events after a position, or undefined if the channel does not know the position. */
 export function eventsAfter({ start, events }: Channel, position: Cursor): readonly VaultEvent[] | undefined {
   const count = position.sequence - start.sequence;
   if (count < 0 || count > events.length) return undefined;
   return isAt(position, events[count - 1] ?? start) ? events.slice(count) : undefined;
 }
 
-/** Appends events that follow `head`. In: the position after them. */
+/** Appends events that follow `head`. `last` is the position after them. */
 export function append(channel: Channel, events: readonly VaultEvent[], last: Cursor): void {
   const excess = Math.max(0, channel.events.length + events.length - Math.max(BUFFERED_EVENTS_MAX, events.length));
   const { sequence, at } = channel.events[excess - 1] ?? channel.start;

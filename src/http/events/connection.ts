@@ -5,23 +5,23 @@ import { channels } from "./hub.ts";
 import { takeHint } from "./reads.ts";
 
 /**
- * The WebSocket of an isolate to the coordinator of a vault. It belongs to one request, the owner of the channel, in whose
- * context its messages arrive. Without it, the checks find the events.
+ * The WebSocket of an isolate to a vault's coordinator. It belongs to one request, the owner of the channel, and its messages
+ * arrive in that request's context. Without a WebSocket, the checks find the events.
  */
 
 /** The time before the next try, after the coordinator has closed the WebSocket or refused it. */
 const RETRY_CLOSED_MS = SECOND;
 const RETRY_REFUSED_MS = 12 * SECOND;
 
-/** The time in which a coordinator has to answer. A check waits for it, and has to be complete within 15 s after the one before. */
+/** Time limit for the coordinator's answer. A check waits for it, and has to be complete within 15 s after the check before. */
 const ANSWER_TIMEOUT_MS = 2 * SECOND;
 
-/** Whether a request should open a WebSocket. In: Unix milliseconds. */
+/** Returns true if a request should open a WebSocket. `now` is in Unix milliseconds. */
 export const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
 
 /**
- * Opens a WebSocket. Out: it; `undefined` when the coordinator does not accept it. In: the one that the request has had before the
- * hub removed it.
+ * Opens a WebSocket. Returns it, or undefined if the coordinator does not accept it. `before` is the request's WebSocket from
+ * before the hub removed the request.
  */
 export async function connect(
   env: Env,
@@ -39,7 +39,7 @@ export async function connect(
     void opening.then((late) => late?.close(1000));
     return undefined;
   }
-  // The channel may be another one by then.
+  // The vault may have another channel by then.
   const withChannel = (act: (current: Channel) => void): void => {
     const current = channels.get(vault);
     if (current) act(current);
@@ -51,7 +51,7 @@ export async function connect(
   return socket;
 }
 
-/** Out: the WebSocket, or `undefined` when the coordinator does not answer in time. */
+/** Returns the WebSocket, or undefined if the coordinator does not answer in time. */
 async function inTime(opening: Promise<WebSocket | undefined>): Promise<WebSocket | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(resolve, ANSWER_TIMEOUT_MS);
@@ -72,7 +72,7 @@ async function open({ COORDINATOR }: Env, vault: string): Promise<WebSocket | un
   }
 }
 
-/** Lets another request, or the same one, open a WebSocket later. In: milliseconds, at most. */
+/** Lets any request open a WebSocket later, after at most `delay` milliseconds. */
 function release(channel: Channel, listener: Listener, delay: number): void {
   if (channel.owner !== listener) return;
   channel.owner = undefined;

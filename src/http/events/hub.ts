@@ -19,7 +19,7 @@ const LISTENER_LEASE_MS = 30 * SECOND;
  * has its share of them.
  */
 export function admit(family: string): Result<undefined> {
-  // Only requests that wait remove the others: without this, an isolate in which all have ended would refuse every new one.
+  // Otherwise only waiting requests remove ended requests, and an isolate in which all have ended would refuse every new request.
   if (isFull(family)) removeEnded(Date.now());
   if (!isFull(family)) return ok(undefined);
   const byFamily = Map.groupBy(listeners, (listener) => listener.family);
@@ -43,7 +43,7 @@ function displace(listener: Listener): void {
   wake(listener);
 }
 
-/** Adds a request. In: its position in each vault; whether a vault may have later events. */
+/** Adds a request with its position in each vault. `stale` returns true if a vault may have later events. */
 export function join(listener: Listener, positions: ReadonlyMap<string, Cursor>, stale: (vault: string) => boolean): void {
   listeners.add(listener);
   for (const [vault, position] of positions) {
@@ -71,7 +71,7 @@ export function leaveChannel(listener: Listener, vault: string): void {
   wakeOne(channel);
 }
 
-/** Removes the requests that have ended without notice. In: Unix milliseconds. */
+/** Removes requests that have ended without notice. `now` is in Unix milliseconds. */
 export function removeEnded(now: number): void {
   for (const listener of listeners) if (listener.seenAt < now - LISTENER_LEASE_MS) leave(listener);
 }

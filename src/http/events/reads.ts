@@ -10,7 +10,7 @@ import { holderOf } from "../../store/vaults/token-check.ts";
 import { append, type Channel, eventsAfter, type Listener, restart, wake, wakeAll, wakeOne } from "./channel.ts";
 import { channels, listeners, removeEnded } from "./hub.ts";
 
-/** What one request of the isolate reads for all others, and only one at a time. */
+/** Reads that one request of the isolate makes for all requests, one read at a time. */
 
 /** The time between two checks. A revoked token is noticed within this time and a D1 call: 15 s in all. */
 const CHECK_INTERVAL_MS = 12 * SECOND;
@@ -18,7 +18,7 @@ const CHECK_INTERVAL_MS = 12 * SECOND;
 const CHECK_TIMEOUT_MS = 2 * SECOND;
 const READ_TIMEOUT_MS = 11 * SECOND;
 
-/** When the next check of all tokens and vaults is due: Unix milliseconds. */
+/** Time of the next check of all tokens and vaults, in Unix milliseconds. */
 export const check = { due: 0 };
 
 let loggedAt = 0;
@@ -31,7 +31,10 @@ function logOutage(refusal: Refusal): void {
   logRefusal(refusal);
 }
 
-/** In: Unix milliseconds. A time that is too far away was set before the clock went back. */
+/**
+ * Returns true if a check is due at `now`, in Unix milliseconds. A due time too far in the future was set before the clock went
+ * back.
+ */
 export const isCheckDue = (now: number): boolean => check.due <= now || check.due > now + CHECK_INTERVAL_MS;
 
 /** Checks all tokens and vaults of the isolate in one D1 call. */
@@ -42,7 +45,7 @@ export async function checkAll(store: Store): Promise<void> {
   if (await checkSome(store, [...listeners], [...channels.values()])) check.due = now + CHECK_INTERVAL_MS;
 }
 
-/** Checks tokens and vaults in one D1 call. Out: whether D1 answered. */
+/** Checks tokens and vaults in one D1 call. Returns true if D1 answered. */
 export async function checkSome(store: Store, some: readonly Listener[], of: readonly Channel[]): Promise<boolean> {
   const now = Date.now();
   const tokens = [...new Set(some.map(({ token }) => holderOf(token)))];
@@ -69,7 +72,7 @@ export async function checkSome(store: Store, some: readonly Listener[], of: rea
   return true;
 }
 
-/** Takes note of what the coordinator has sent after a commit: the position after it; another text when the vault is deleted. */
+/** Records a message that the coordinator sent after a commit: the position after it, or another text if the vault was deleted. */
 export function takeHint(channel: Channel, text: string): void {
   const position = parseCursor(text);
   if (position && eventsAfter(channel, position)) return;
@@ -78,7 +81,7 @@ export function takeHint(channel: Channel, text: string): void {
   wakeOne(channel);
 }
 
-/** Whether the events after the head have to be read, and no request is reading them. In: Unix milliseconds. */
+/** Returns true if the events after the head must be read, and no request is reading them. `now` is in Unix milliseconds. */
 export const isReadable = ({ stale, readingUntil }: Channel, now: number): boolean => stale && readingUntil <= now;
 
 /** Reads the events after the head of a channel, for all requests that wait for them. One D1 call, two after a restore. */

@@ -6,7 +6,7 @@ import { waitForNews } from "./wait.ts";
 
 /** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) of the vaults of a session. */
 
-/** How a stream writes what it sends. */
+/** The text format of a stream. */
 export interface Format {
   /** The `id` of an event: where a reader that got it continues. */
   readonly id: (positions: ReadonlyMap<string, Cursor>) => string;
@@ -14,7 +14,7 @@ export interface Format {
   readonly event: (vault: string, event: VaultEvent) => object;
   /** The `data` of `vault.deleted` and `reset`. */
   readonly vault: (vault: string) => object;
-  /** Whether the stream ends with its last vault. */
+  /** True if the stream ends with its last vault. */
   readonly endsEmpty: boolean;
 }
 
@@ -25,9 +25,9 @@ const HEARTBEAT_MS = 15 * SECOND;
 const RECONNECT_MS = 2 * SECOND;
 
 /**
- * The body of a stream. Nothing is read ahead of the client: `pull` is called when it takes more. It ends when the token is
- * revoked, with `reset`, and when its time is over. In: the session; the news that its first read has found; the position of each
- * vault before them; the seconds until it ends.
+ * Returns the body of a stream. Nothing is read ahead of the client: `pull` is called when it takes more. The stream ends when
+ * the token is revoked, with `reset`, and when its time is over. `first` is the news of the first read. `starts` has the position
+ * of each vault before them. `seconds` is the time until the end.
  */
 export function streamNews(
   session: Session,
@@ -42,7 +42,7 @@ export function streamNews(
   let queue: readonly News[] | undefined = first;
   const write = (news: readonly News[]) => news.map((one) => textOf(one, sent, format)).join("");
 
-  /** The position, where that has moved on behind events that the token may not see. */
+  /** Returns the position, if it has moved past events that the token may not see. */
   function moved(): string {
     const before = format.id(sent);
     for (const [vault, position] of session.positions) sent.set(vault, position);
@@ -83,7 +83,7 @@ const idLine = (sent: ReadonlyMap<string, Cursor>, { id }: Format): string => `i
 
 const block = (type: string, id: string, data: object): string => `event: ${type}\n${id}data: ${JSON.stringify(data)}\n\n`;
 
-/** The text of news. In: the position of each vault after what was sent; it moves on. */
+/** Returns the text of news. `sent` has the position of each vault after the sent events, and is updated. */
 function textOf(news: News, sent: Map<string, Cursor>, format: Format): string {
   const { kind, vault } = news;
   if (kind === "deleted") {

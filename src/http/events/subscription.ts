@@ -19,15 +19,15 @@ export interface Session {
   readonly listener: Listener;
   readonly positions: Map<string, Cursor>;
   readonly sockets: Map<string, WebSocket>;
-  /** Whether the request has ended. What it still does then changes nothing. */
+  /** True if the request has ended. Its later work changes nothing. */
   closed: boolean;
   /** D1 does not answer: no further try before this time. Unix milliseconds. */
   retryAt: number;
-  /** How often the request has called D1 since it waits. */
+  /** Number of D1 calls of the request since the start of its wait. */
   calls: number;
 }
 
-/** What happened in a vault. */
+/** The news of a vault. */
 export type News =
   | { readonly kind: "events"; readonly vault: string; readonly events: readonly VaultEvent[] }
   /** The vault was deleted. */
@@ -35,10 +35,10 @@ export type News =
   /** The database was restored, and the position is none of its log any more. The session continues at the newest write. */
   | { readonly kind: "reset"; readonly vault: string; readonly position: Cursor };
 
-/** The most events of a vault that one read for one request fetches. */
+/** Events of a vault that one read for one request fetches. */
 const OWN_READ_EVENTS_MAX = 250;
 
-/** In: the position in each vault after the last event that was sent. */
+/** Creates a session. `positions` has the position in each vault after the last sent event. */
 export function createSession(
   { env, store, claims }: Pick<Session, "env" | "store" | "claims">,
   positions: ReadonlyMap<string, Cursor>,
@@ -59,8 +59,8 @@ export function createSession(
 }
 
 /**
- * Adds the request to the hub, also when the hub has removed it meanwhile. In: whether a vault may have later events. Out: whether it
- * was added.
+ * Adds the request to the hub, or again if the hub has removed it. `stale` returns true if a vault may have later events. Returns
+ * true if the request was added.
  */
 export function joinHub({ listener, positions }: Session, stale: (vault: string) => boolean = () => true): boolean {
   if (listeners.has(listener)) return false;
@@ -68,7 +68,7 @@ export function joinHub({ listener, positions }: Session, stale: (vault: string)
   return true;
 }
 
-/** Ends the wait: closes the WebSockets, which other requests open anew. */
+/** Ends the wait and closes the WebSockets, which other requests reopen. */
 export function closeSession(session: Session): void {
   const { listener, sockets } = session;
   session.closed = true;
@@ -82,8 +82,8 @@ export const channelsOf = ({ positions }: Session): Channel[] =>
   [...positions.keys()].flatMap((vault) => channels.get(vault) ?? []);
 
 /**
- * What happened in the vaults since the positions of the session, which move on. Events come out of the channels; a request
- * that is slower than its channel, or than its database, reads for itself.
+ * Returns the news of the vaults since the session's positions, and advances the positions. Events come from the channels. A
+ * request that is slower than its channel, or than its database, reads for itself.
  */
 export async function takeNews(session: Session): Promise<News[]> {
   const news: News[] = [];
@@ -100,11 +100,11 @@ export async function takeNews(session: Session): Promise<News[]> {
   return news;
 }
 
-/** Whether the channel still has to read up to the position. */
+/** Returns true if the channel still has to read up to the position. */
 const isAhead = ({ head, stale, readingUntil }: Channel, position: Cursor): boolean =>
   position.sequence > head.sequence && (stale || readingUntil > Date.now());
 
-/** Out: nothing, when the token may see none of the events. */
+/** Returns an empty list if the token may see none of the events. */
 function advance({ positions, claims }: Session, vault: string, events: readonly VaultEvent[]): News[] {
   const { sequence, at } = events.at(-1)!;
   positions.set(vault, { sequence, at });
@@ -112,7 +112,9 @@ function advance({ positions, claims }: Session, vault: string, events: readonly
   return visible.length > 0 ? [{ kind: "events", vault, events: visible }] : [];
 }
 
-/** The events of a vault that a token may see: those of the vault itself, and of the Items in its scope (contract 8.15). */
+/**
+ * Returns the events of a vault that a token may see: events of the vault itself, and of the Items in its scope (contract 8.15).
+ */
 export function visibleEvents(
   { vaults }: Pick<VerifiedClaims, "vaults">,
   vault: string,
@@ -121,7 +123,7 @@ export function visibleEvents(
   return events.filter(({ item }) => item === null || isForItem(vaults[vault], item));
 }
 
-/** The session goes on without the vault. */
+/** Removes a vault from the session, which continues without it. */
 function forget({ listener, positions, sockets }: Session, vault: string): News {
   leaveChannel(listener, vault);
   positions.delete(vault);

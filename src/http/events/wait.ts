@@ -4,9 +4,9 @@ import { connect, isUnconnected } from "./connection.ts";
 import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel } from "./reads.ts";
 import { channelsOf, joinHub, type News, type Session, takeNews } from "./subscription.ts";
 
-/** The wait of a request for events. The requests of an isolate share what they read and the connections to coordinators. */
+/** The wait of a request for events. The requests of an isolate share their reads and the connections to coordinators. */
 
-/** What ends a wait: news (none when the time is over), or the end of the token or of the request. */
+/** The outcome of a wait: news (none if the time is over), or the end of the token or the request. */
 export type Outcome = { readonly news: readonly News[] } | { readonly ended: EndReason };
 
 type EndReason = "closed" | "unauthorized" | "unavailable" | "call_limit";
@@ -17,7 +17,7 @@ const UNCHECKED_MS_MAX = 30 * SECOND;
 /** A Worker may send 1,000 queries to D1 for one request (developers.cloudflare.com/d1/platform/limits); a call has up to 2. */
 const SESSION_CALLS_MAX = 450;
 
-/** Waits for news of the vaults of the session. In: the time when the wait ends, in Unix milliseconds. */
+/** Waits for news of the session's vaults. `until` is the end of the wait, in Unix milliseconds. */
 export async function waitForNews(session: Session, until: number): Promise<Outcome> {
   const { listener } = session;
   for (;;) {
@@ -43,7 +43,7 @@ export async function waitForNews(session: Session, until: number): Promise<Outc
   }
 }
 
-/** When the token may not be used any more, or the session that acts as it: Unix milliseconds. */
+/** Returns the time at which the token or its session expires, in Unix milliseconds. */
 const expiryOf = ({ expiresAt, session }: Session["claims"]): number =>
   Math.min(expiresAt * SECOND, session?.expiresAt ?? Infinity);
 
@@ -54,7 +54,7 @@ function endOf({ listener, claims, calls, closed }: Session, now: number): EndRe
   return calls >= SESSION_CALLS_MAX ? "call_limit" : undefined;
 }
 
-/** Does one task that is due for all requests of the isolate. Out: whether there was one. */
+/** Does one task that is due for all requests of the isolate. Returns true if there was one. */
 async function workForAll(session: Session, now: number): Promise<boolean> {
   const { store } = session;
   const channels = channelsOf(session);
@@ -68,7 +68,10 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
   return true;
 }
 
-/** A Worker may open six connections at a time (developers.cloudflare.com/workers/platform/limits). */
+/**
+ * Concurrent connections to coordinators. A Worker may open six connections at a time
+ * (developers.cloudflare.com/workers/platform/limits).
+ */
 const CONNECTIONS_AT_ONCE_MAX = 6;
 
 /** Opens the WebSockets of channels until the next check is due, and then looks for writes of the time before. */
@@ -89,7 +92,7 @@ async function connectAll(session: Session, channels: readonly Channel[]): Promi
   for (const channel of connected) channel.stale = true;
 }
 
-/** When there may be something to do. In between, news wake the request. */
+/** Yields the times of the next possible tasks. In between, news wake the request. */
 function* dueTimes(session: Session): Generator<number> {
   yield check.due;
   yield session.listener.checkedAt + UNCHECKED_MS_MAX;

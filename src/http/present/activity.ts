@@ -7,22 +7,22 @@ import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { isTime } from "../../model/time.ts";
 import { presentTime } from "./time.ts";
 
-/** An entry of a log, or what is told of one that does not open. */
+/** An entry of a log, or the entry of a broken row. */
 type Entry<Schema> = Presented<Schema | Schemas.BrokenActivityEntry>;
 
-/** An entry of the log of a vault or token (contract 13.5), also one that does not open. */
+/** Presents an entry in the log of a vault or token (contract 13.5), including a broken entry. */
 export const presentActivity = (activity: ListedActivity, dialect: Dialect): Entry<Schemas.ActivityEntry> =>
   "broken" in activity
     ? presentBroken(activity)
     : { ...presentRequest(activity, dialect), resource: presentResource(activity, dialect) };
 
-/** An entry of the log of the admin (contract 13.21), also one that does not open. */
+/** Presents an entry in the admin's log (contract 13.21), including a broken entry. */
 export const presentAdminActivity = (activity: ListedActivity, dialect: Dialect): Entry<Schemas.AdminActivityEntry> =>
   "broken" in activity
     ? presentBroken(activity)
     : { ...presentRequest(activity, dialect), resource: presentAdminResource(activity, dialect) };
 
-/** What the entries of all logs have. Their own id and the id of the token's row are UUIDs in both dialects. */
+/** Presents the attributes of entries in all logs. The entry's id and the id of the token's row are UUIDs in both dialects. */
 function presentRequest({ id, action, result, actor, origin }: Activity, dialect: Dialect) {
   const { unknown: originUnknown, token = actor, ...texts } = origin;
   const jti = WITHOUT_TOKEN.has(token) ? undefined : token;
@@ -35,19 +35,19 @@ function presentRequest({ id, action, result, actor, origin }: Activity, dialect
   };
 }
 
-/** An entry of an export (contract 23.2): as its log shows it, and which log that is. */
+/** Presents an entry of an export (contract 23.2): as its log shows it, with the name of the log. */
 export const presentExported = (activity: ListedActivity, dialect: Dialect): Entry<Schemas.ExportedEntry> => ({
   ...(activity.log === NOWHERE ? presentAdminActivity : presentActivity)(activity, dialect),
   log: activity.log === NOWHERE ? ADMIN : writeId(activity.log, dialect),
 });
 
-/** An entry that does not open (contract 13.27). */
+/** Presents an entry that cannot be decrypted (contract 13.27). */
 function presentBroken({ id, broken }: BrokenActivity): Presented<Schemas.BrokenActivityEntry> {
   const time = timeOf(id);
   return { requestId: id, timestamp: isTime(time) ? presentTime(time) : undefined, broken, log: undefined };
 }
 
-/** An actor in the form of the dialect: the id of a token, `admin` or `service`. */
+/** Formats an actor in the dialect: the id of a token, `admin` or `service`. */
 export const writeActor = (actor: string, dialect: Dialect): string =>
   WITHOUT_TOKEN.has(actor) ? actor : writeId(actor, dialect);
 

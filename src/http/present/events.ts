@@ -4,7 +4,7 @@ import type { VaultEvent } from "../../model/event.ts";
 import { presentTime } from "./time.ts";
 import { writeActor } from "./activity.ts";
 
-/** An event (contract 15.2), in the dialect of the token. */
+/** Presents an event (contract 15.2) in the dialect of the token. */
 export const presentEvent = (
   { sequence, type, item, version, actor, at }: VaultEvent,
   dialect: Dialect,
@@ -17,13 +17,13 @@ export const presentEvent = (
   at: presentTime(at),
 });
 
-/** An event among those of several vaults. */
+/** Presents an event of one among several vaults. */
 export const presentVaultEvent = (vault: string, event: VaultEvent, dialect: Dialect): Presented<Schemas.VaultEvent> => ({
   ...presentVaultId(vault, dialect),
   ...presentEvent(event, dialect),
 });
 
-/** What is told of a whole vault (contract 15.8). */
+/** Presents a notice about a whole vault (contract 15.8). */
 export const presentVaultId = (vault: string, dialect: Dialect): Presented<Schemas.VaultNotice> => ({
   vault: writeId(vault, dialect),
 });

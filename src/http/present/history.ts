@@ -8,7 +8,7 @@ import { presentTime } from "./time.ts";
 
 /** Versions and deleted Items on the wire (contract 14). */
 
-/** An entry of the list of versions. */
+/** Presents an entry of the list of versions. */
 export function presentVersion(
   { summary, current }: ListedVersion,
   dialect: Dialect,
@@ -19,7 +19,7 @@ export function presentVersion(
   return { version, updatedAt: presentTime(updatedAt), lastEditedBy: writeId(lastEditedBy, dialect), title, current };
 }
 
-/** Where the Files of a version are downloaded. */
+/** Returns the source for downloads of a version's Files. */
 export const sourceOfVersion = (version: number): ContentSource => ({ list: "items", query: `?version=${version}` });
 
 const presentDeletion = ({ deletedAt, deletedBy }: Deletion, dialect: Dialect) => ({
@@ -37,7 +37,7 @@ export function presentDeletedSummary(
   return { ...presentBroken(item, dialect), state: "DELETED", deletedAt, deletedBy: writeId(item.deletedBy, dialect) };
 }
 
-/** A full deleted Item. In: Unix milliseconds, for the codes of OTP fields. */
+/** Presents a full deleted Item. `now` is in Unix milliseconds, for the codes of OTP fields. */
 export const presentDeletedItem = (
   item: Item & OfVault & Deletion,
   dialect: Dialect,

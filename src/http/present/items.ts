@@ -25,7 +25,7 @@ export function presentSummary(item: Summary & OfVault, dialect: Dialect): Omit<
   };
 }
 
-/** The entry of a row that does not open (contract 11.10). A column that holds no version is left out. */
+/** Presents the entry of a row that cannot be decrypted (contract 11.10). An invalid version is left out. */
 export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialect: Dialect): Presented<Schemas.BrokenItem> => ({
   id: writeId(id, dialect),
   vault: { id: writeId(vault, dialect) },
@@ -33,13 +33,16 @@ export const presentBroken = ({ id, vault, version, broken }: BrokenItem, dialec
   broken,
 });
 
-/** A summary with the user name, where the Item has one (contract 11.8). */
+/** Presents a summary with the user name, if the Item has one (contract 11.8). */
 export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): Presented<Schemas.ItemSummary> => ({
   ...presentSummary(item, dialect),
   username: item.username,
 });
 
-/** A full Item. In: Unix milliseconds, for the codes of OTP fields; where its Files are downloaded. */
+/**
+ * Presents a full Item. `now` is in Unix milliseconds, for the codes of OTP fields. `source` is the source for downloads of its
+ * Files.
+ */
 export function presentItem(
   item: Item & OfVault,
   dialect: Dialect,
@@ -58,12 +61,15 @@ export function presentItem(
   };
 }
 
-/** The answer to PUT, whose version depends on the dialect. */
+/** Presents the answer to PUT, whose version depends on the dialect. */
 export function presentReplaced(item: Item & OfVault, dialect: Dialect, now: number): Presented<Schemas.Item> {
   return presentItem({ ...item, version: DIALECTS[dialect].versionAfterPut(item.version) }, dialect, now);
 }
 
-/** In: the labels of the Item's sections, by their ids. Clients such as vals look for a field by the label of its section. */
+/**
+ * Presents a field. `labels` has the labels of the Item's sections by id. Clients such as vals look for a field by the label of
+ * its section.
+ */
 function presentField(
   { section, purpose, ...field }: Field,
   labels: ReadonlyMap<string, string>,
@@ -75,7 +81,7 @@ function presentField(
   return {
     ...field,
     value,
-    // Clients in Rust and C# read no field whose purpose is "".
+    // Clients in Rust and C# ignore fields whose purpose is "".
     purpose: purpose || undefined,
     section: section === undefined ? undefined : { id: section, label: labels.get(section) || undefined },
     entropy: field.entropy,
@@ -83,7 +89,7 @@ function presentField(
   };
 }
 
-/** Where the contents of an Item's Files are downloaded: below which list of the vault, and with which query. */
+/** The source for downloads of an Item's Files: the list of the vault in the path, and the query. */
 export interface ContentSource {
   readonly list: "items" | "deleted-items";
   readonly query: string;
@@ -91,7 +97,7 @@ export interface ContentSource {
 
 const CURRENT: ContentSource = { list: "items", query: "" };
 
-/** A File of an Item. In: `content`, its bytes, where the request asks for them. */
+/** Presents a File of an Item. `content` has its bytes, if the request asks for them. */
 export function presentFile(
   file: File,
   item: Pick<Summary, "id" | "vault">,

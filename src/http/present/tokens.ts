@@ -8,10 +8,10 @@ import { presentTime } from "./time.ts";
 
 /** Tokens on the wire (contract 13.14 to 13.15). */
 
-/** The time at which a token expires, in the header `Token-Expires` and in bodies. */
+/** Presents the expiry of a token, for the header `Token-Expires` and bodies. */
 export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => presentTime(expiresAt * 1000);
 
-/** The grants of a token by vault, with the ids in the form of a dialect. */
+/** Presents the grants of a token by vault, with the ids in a dialect. */
 export const presentScope = ({ vaults }: Claims, dialect: Dialect): Presented<Schemas.Token>["vaults"] =>
   Object.fromEntries(
     Object.entries(vaults).map(([vault, scope]) => [writeId(vault, dialect), presentVaultScope(scope, dialect)]),
@@ -20,7 +20,7 @@ export const presentScope = ({ vaults }: Claims, dialect: Dialect): Presented<Sc
 const presentVaultScope = (scope: VaultScope, dialect: Dialect): VaultScope =>
   typeof scope === "string" ? scope : { permissions: scope.permissions, items: scope.items.map((id) => writeId(id, dialect)) };
 
-/** For whoever issues a token, in the answer: its vaults have the ids that its holder will send. */
+/** Presents an issued token to its issuer. Its vaults have the ids that its holder will send. */
 export const presentIssuedToken = (
   claims: Claims,
   token: string | undefined,
@@ -52,7 +52,7 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
   };
 }
 
-/** In a list: also tokens that have ended, and those whose rows do not open. */
+/** Presents a token in a list, including ended tokens and tokens with broken rows. */
 export function presentListedToken(token: ListedToken, dialect: Dialect): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
   if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, login: token.login, endedAt };

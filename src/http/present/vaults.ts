@@ -9,7 +9,7 @@ import { presentTime } from "./time.ts";
 
 /** Vaults on the wire (contract 2), in the dialect of the token (contract 3). */
 
-/** What is told of a vault also when its row does not open. */
+/** Presents the attributes of a vault that need no decryption. */
 const presentRow = ({ attributeVersion, contentVersion, items, createdAt, updatedAt }: Vault) => ({
   attributeVersion,
   contentVersion,
@@ -24,7 +24,7 @@ export function presentVault(vault: NamedVault, dialect: Dialect): Presented<Sch
   return { id: writeId(id, dialect), name, description, ...presentRow(vault) };
 }
 
-/** The quotas of a vault, what it uses of them, and its keys. */
+/** Presents the quotas of a vault, their usage, and its keys. */
 const presentUse = (vault: Vault) => ({
   quota: quotaOf(vault),
   usage: usageOf(vault),
@@ -32,13 +32,13 @@ const presentUse = (vault: Vault) => ({
   reseal: presentReseal(vault),
 });
 
-/** A vault for the admin. */
+/** Presents a vault to the admin. */
 export const presentAdminVault = (vault: NamedVault): Presented<Schemas.AdminVault> => ({
   ...presentVault(vault, "uuid"),
   ...presentUse(vault),
 });
 
-// Keys with another id than a UUIDv7 are those that the vault was created with.
+// Keys whose id is not a UUIDv7 were created with the vault.
 const presentDataKey = ({ dataKeyId, createdAt }: Vault) => ({
   id: dataKeyId,
   createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
@@ -50,7 +50,10 @@ function presentReseal({ reseal }: Vault): Presented<Schemas.Reseal> | undefined
   return { replaces: previous, stage: position.stage, ...countsOf(position) };
 }
 
-/** As `presentAdminVault`: a vault whose row does not open has no name and no description, but the kind of the failure. */
+/**
+ * Presents a vault as `presentAdminVault` does. A vault whose row cannot be decrypted has the kind of the failure instead of name
+ * and description.
+ */
 export function presentListedVault(listed: ListedVault): Presented<Schemas.AdminVault | Schemas.BrokenVault> {
   const { vault } = listed;
   if (!("refusal" in listed)) return presentAdminVault(listed.vault);
