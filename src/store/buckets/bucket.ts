@@ -1,15 +1,20 @@
 /**
- * A bucket: objects of bytes under keys, in the order of their keys. This is what the service needs of a store for objects, so that it may be
- * R2 (r2.ts), a service with the API of S3, or a folder (decision 0046). Each method throws when the store fails; what it did then is unknown.
- * Keys are lower-case letters, digits, "-", "_", "." and slashes. No key is the folder of another key.
- * test/support/bucket-rules.ts has the rules, as tests of every implementation.
+ * A bucket: objects of bytes under keys, in the order of their keys. This interface is everything that the service needs of an
+ * object store. It can be R2 (r2.ts), a service with the API of S3, or a folder (decision 0046). Each method throws if the store
+ * fails; its effect is then unknown. Keys consist of lower-case letters, digits, "-", "_", "." and slashes. No key is the folder
+ * of another key. test/support/bucket-rules.ts tests these rules for every implementation.
  */
 export interface Bucket {
-  /** Out: `undefined` when there is no such object. */
+  /** Returns undefined if there is no such object. */
   head(key: string): Promise<ObjectHead | undefined>;
-  /** In: bytes that the object has; absent: all of them. Throws also for a range that begins behind the end. Out: as `head`. */
+  /**
+   * Opens an object, or a range of its bytes. Throws also for a range that begins past the end. Returns undefined as `head` does.
+   */
   get(key: string, range?: ObjectRange): Promise<OpenObject | undefined>;
-  /** Stores an object in the place of the one before, wholly or not at all: never when the pieces throw, or are not of their length. */
+  /**
+   * Stores an object in place of an earlier one, wholly or not at all. Nothing is stored if the pieces throw or have another
+   * length.
+   */
   put(key: string, content: ObjectContent, options?: PutOptions): Promise<PutOutcome>;
   list(options?: ListOptions): Promise<ObjectPage>;
   /** Deletes objects, of which some may not exist. */
@@ -20,12 +25,12 @@ export interface ObjectHead {
   readonly key: string;
   /** Bytes. */
   readonly size: number;
-  /** Differs from that of any other content under the key (RFC 9110 section 8.8.3); without quotes. */
+  /** Identifies the content under the key (RFC 9110 section 8.8.3), without quotes. */
   readonly etag: string;
   readonly uploaded: Date;
 }
 
-/** An object whose bytes, or a range of them, are read once. */
+/** An object whose bytes, or a range of them, can be read once. */
 export interface OpenObject extends ObjectHead {
   /** A stream of bytes: readers of the mode `byob` read it too. */
   readonly body: ReadableStream<Uint8Array>;
@@ -58,9 +63,9 @@ export interface PutOptions {
 export type PutOutcome = "stored" | "refused" | "damaged";
 
 export interface ListOptions {
-  /** What the keys begin with. */
+  /** The beginning of the keys. */
   readonly prefix?: string;
-  /** Keys with a slash behind the prefix are listed by their folder: what comes before the slash. */
+  /** True if keys with a slash after the prefix are listed by folder: their text up to the slash. */
   readonly folders?: boolean;
   /** The page begins behind this key, or `next` of the page before. */
   readonly after?: string;

@@ -4,7 +4,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { classify } from "../d1/errors.ts";
 import type { Bucket, ListOptions, ObjectHead, ObjectPage } from "./bucket.ts";
 
-/** What several callers of buckets do. */
+/** Calls of buckets with several callers. */
 
 /**
  * Calls a bucket. Fails with `unavailable` if the call throws, or with `full` if the disk of a self-hosted server has no space. A job repeats a step that is
@@ -18,7 +18,7 @@ export async function tryBucket<T>(call: () => Promise<T>, full: FailureKind = "
   }
 }
 
-/** The pages of a list up to its end, or the first `pagesMax` of them: one call each. Throws when the bucket fails. */
+/** Yields the pages of a list, one call each, at most `pagesMax`. Throws if the bucket fails. */
 export async function* pagesOf(bucket: Bucket, options: ListOptions, pagesMax = Infinity): AsyncGenerator<ObjectPage, void> {
   let { after } = options;
   for (let pages = 0; pages < pagesMax; pages++) {
@@ -29,14 +29,14 @@ export async function* pagesOf(bucket: Bucket, options: ListOptions, pagesMax = 
   }
 }
 
-/** All objects under a prefix. Throws when the bucket fails. */
+/** Returns all objects under a prefix. Throws if the bucket fails. */
 export async function listAll(bucket: Bucket, prefix: string): Promise<ObjectHead[]> {
   const objects: ObjectHead[] = [];
   for await (const page of pagesOf(bucket, { prefix })) objects.push(...page.objects);
   return objects;
 }
 
-/** Deletes the objects under a prefix that a test tells. Out: how many they were. Throws when the bucket fails. */
+/** Deletes the objects under a prefix that `isOld` accepts. Returns their number. Throws if the bucket fails. */
 export async function deleteWhere(bucket: Bucket, prefix: string, isOld: (object: ObjectHead) => boolean): Promise<number> {
   let deleted = 0;
   for await (const { objects } of pagesOf(bucket, { prefix })) {

@@ -5,10 +5,10 @@ import type { Bucket, ListOptions, ObjectContent, ObjectPage, PieceContent, PutO
 
 /** Buckets in R2 (developers.cloudflare.com/r2/api/workers/workers-api-reference). */
 
-/** The bucket of the contents of Files, and of the archive of the log. */
+/** Returns the bucket of the contents of Files, and of the archive of the log. */
 export const filesOf = ({ FILES }: Pick<Env, "FILES">): Bucket => r2Bucket(FILES);
 
-/** The bucket of backups, if wrangler.toml binds one: a deployment may go without backups. */
+/** Returns the bucket of backups, if wrangler.toml binds one: a deployment may have no backups. */
 export const backupsOf = ({ BACKUPS }: { readonly BACKUPS?: R2Bucket }): Bucket | undefined => BACKUPS && r2Bucket(BACKUPS);
 
 export const r2Bucket = (bucket: R2Bucket): Bucket => ({
@@ -83,7 +83,7 @@ async function putParts(bucket: R2Bucket, key: string, pieces: PieceContent["pie
   }
 }
 
-/** The same bytes in pieces of exactly `PART_BYTES`; the last is shorter. */
+/** Yields the same bytes in pieces of exactly `PART_BYTES`; the last piece is shorter. */
 async function* regroup(pieces: PieceContent["pieces"]): AsyncGenerator<Uint8Array, void> {
   let kept: Uint8Array[] = [];
   let length = 0;

@@ -17,9 +17,9 @@ export interface ByteRange {
 }
 
 /**
- * Opens a content, or the chunks that a range needs. Out: its bytes, in pieces. The first piece is opened before this returns, so that a
- * fault in it is an error and not a broken stream. The iteration throws at a later chunk that does not open. Errors: `integrity`, also
- * when R2 holds more, fewer or other bytes than the row says; `unavailable`.
+ * Opens a content, or the chunks of a range. Returns its bytes in pieces. The first piece is decrypted before the function
+ * returns, so that a fault in it is an error and not a broken stream. The iteration throws if a later chunk cannot be decrypted.
+ * Fails with `integrity`, also if the object in R2 does not match the row, and with `unavailable`.
  */
 export async function openContent(
   bucket: Bucket,
@@ -55,7 +55,7 @@ async function closeDamaged({ reader }: Found): Promise<Refusal> {
   return fail("integrity");
 }
 
-/** Loads a small content as a whole. Errors: as `openContent`. */
+/** Loads a small content as a whole. Fails as `openContent` does. */
 export async function loadContent(bucket: Bucket, address: ContentAddress, file: KeyedFile): Promise<Result<Uint8Array>> {
   const opened = await openContent(bucket, address, file);
   if (!opened.ok) return opened;
@@ -96,7 +96,7 @@ async function readSome(bucket: Bucket, address: ContentAddress, { start, end }:
   return { size: object.size, header: new Uint8Array(await head.arrayBuffer()), reader: object.body.getReader({ mode: "byob" }) };
 }
 
-/** The opened chunks, cut to the range. */
+/** Yields the decrypted chunks, cut to the range. */
 async function* openRange(cipher: ChunkCipher, reader: Reader, { start, end }: ByteRange): AsyncGenerator<Uint8Array> {
   const first = Math.floor(start / CHUNK_BYTES);
   let position = first * CHUNK_BYTES;
@@ -111,7 +111,7 @@ async function* openRange(cipher: ChunkCipher, reader: Reader, { start, end }: B
   }
 }
 
-/** The same pieces. The first one was opened already. */
+/** Decrypts the first piece, and returns all pieces. */
 async function withFirstOpened(pieces: AsyncGenerator<Uint8Array>): Promise<Result<AsyncGenerator<Uint8Array>>> {
   try {
     const first = await pieces.next();

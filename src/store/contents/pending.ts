@@ -22,7 +22,7 @@ export const pendingContent = (address: ContentAddress): Pending => ({ key: cont
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
 
-/** Out: the keys that are recorded; all keys when the deletion of the vault is recorded. */
+/** Returns the recorded keys among `keys`. Returns all of them if the deletion of the vault is recorded. */
 export const listPending = (sql: SqlStorage, keys: readonly string[]): string[] =>
   sql
     .exec<{ key: string }>(
@@ -33,7 +33,7 @@ export const listPending = (sql: SqlStorage, keys: readonly string[]): string[] 
     .toArray()
     .map(({ key }) => key);
 
-/** When a record is swept and its object deleted: Unix milliseconds. */
+/** The time at which a record is swept and its object deleted, in Unix milliseconds. */
 export interface Schedule {
   /** The time before which the object is not deleted. */
   readonly due: number;
@@ -42,7 +42,7 @@ export interface Schedule {
   readonly next_sweep: number;
 }
 
-/** A record as it was read. When its `due` or `missing_since` has changed since, it was written meanwhile. */
+/** A record as it was read. If its `due` or `missing_since` differs later, another call has written it. */
 export type PendingRecord = Pending & Schedule;
 
 /** Records a content before its upload, due in a day. */
@@ -58,7 +58,8 @@ export function recordUpload(sql: SqlStorage, address: ContentAddress, now: numb
 }
 
 /**
- * Postpones every deletion of an object by a day, because a restore is writing rows that name some of the objects. In: Unix milliseconds.
+ * Postpones every deletion of an object by a day, because a restore is writing rows that may name these objects. `now` is in Unix
+ * milliseconds.
  */
 export const postponeDeletions = (sql: SqlStorage, now: number): void =>
   void sql.exec("UPDATE watched SET due = max(due, ?1)", now + DAY);
@@ -83,12 +84,12 @@ export function recordReleased(sql: SqlStorage, contents: readonly Pending[], no
   }
 }
 
-/** Deletes the records of uploads whose rows are committed. A content that this commit or another one has released keeps its record. */
+/** Deletes the records of uploads whose rows are committed. A content that some commit has released keeps its record. */
 export function deleteCommitted(sql: SqlStorage, contents: readonly ContentAddress[]): void {
   for (const address of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(address));
 }
 
-/** Records contents that were found without a row, to be swept from tomorrow on. Out: how many had no record. */
+/** Records contents without a row, to be swept from tomorrow on. Returns how many had no record. */
 export function recordWithoutRow(sql: SqlStorage, keys: readonly string[], now: number): number {
   const insert = `
     INSERT INTO watched (key, item, due, missing_since, next_sweep) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -96,7 +97,7 @@ export function recordWithoutRow(sql: SqlStorage, keys: readonly string[], now: 
   return keys.filter((key) => sql.exec(insert, key, UNKNOWN_ITEM, now, now, now + DAY).toArray().length > 0).length;
 }
 
-/** Returns at most 1,000 of the records whose sweep is due: one call of R2 deletes so many objects. */
+/** Returns due records, at most 1,000, because one call of R2 deletes so many objects. */
 export const listDue = (sql: SqlStorage, now: number): PendingRecord[] =>
   sql
     .exec<{ key: string; item: string; due: number; missing_since: number | null; next_sweep: number }>(
@@ -105,7 +106,10 @@ export const listDue = (sql: SqlStorage, now: number): PendingRecord[] =>
     )
     .toArray();
 
-/** Writes the schedule of a record that was read, or deletes the record. A record that was written meanwhile stays as it is. */
+/**
+ * Writes the schedule of a record that was read, or deletes the record. A record that another call has written since is left
+ * unchanged.
+ */
 export function updateRecord(sql: SqlStorage, { key, due, missing_since }: PendingRecord, next: Schedule | undefined): void {
   const read = [key, due, missing_since];
   if (!next) {
@@ -122,13 +126,13 @@ export function updateRecord(sql: SqlStorage, { key, due, missing_since }: Pendi
   );
 }
 
-/** The schedule of a record on which no sweep can decide before a time. */
+/** Returns the schedule of a record that no sweep can decide before a time. */
 export const postponed = ({ due, missing_since }: PendingRecord, until: number): Schedule => ({
   due: Math.max(due, until),
   missing_since,
   next_sweep: until,
 });
 
-/** The time of the next sweep: Unix milliseconds. */
+/** Returns the time of the next sweep, in Unix milliseconds. */
 export const nextSweep = (sql: SqlStorage): number | undefined =>
   sql.exec<{ next: number | null }>("SELECT min(next_sweep) AS next FROM watched").one().next ?? undefined;

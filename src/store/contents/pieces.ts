@@ -6,8 +6,8 @@ import { tryBucket } from "../buckets/calls.ts";
 export type UploadPieces<R> = AsyncGenerator<Uint8Array, Result<R>>;
 
 /**
- * Stores pieces as an object. In: their bytes, where they are known. Out: what the pieces return. Errors: those of the pieces; `database_full`;
- * `unavailable`, when the bucket fails or the pieces throw. Nothing is stored then.
+ * Stores pieces as an object. Their length is given if it is known. Returns the return value of the pieces. Fails as the pieces
+ * do, with `database_full`, or with `unavailable` if the bucket fails or the pieces throw. Nothing is stored then.
  */
 export async function putPieces<R>(
   bucket: Bucket,
@@ -26,7 +26,7 @@ export async function putPieces<R>(
   return stored.ok ? returned.value! : stored;
 }
 
-/** The pieces. After a refusal the stream fails before its end, so that nothing is stored. */
+/** Yields the pieces. After a refusal the stream fails before its end, so that nothing is stored. */
 async function* accepted<R>(pieces: UploadPieces<R>, returned: { value?: Result<R> }): AsyncGenerator<Uint8Array, void> {
   returned.value = yield* pieces;
   if (!returned.value.ok) throw defect("the pieces were refused");

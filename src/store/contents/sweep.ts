@@ -12,10 +12,11 @@ import type { Bucket } from "../buckets/bucket.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
 
 /**
- * The sweep of pending contents. D1 may be an empty database, or one that was restored to an earlier time, perhaps only for a while. So a
- * sweep that finds no row only marks the content. It is deleted when no sweep during the retention has found a row. A missing row proves
- * nothing when D1 knows neither the vault nor its deletion, when a restore has deleted the row of the vault, or when the vault counts more
- * Files than it has rows. All records of a sweep are of one vault.
+ * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep without a row only
+ * marks the content. The content is deleted if no sweep during the retention finds a row.
+ *
+ * A missing row proves nothing in three cases: D1 knows neither the vault nor its deletion; a restore has deleted the vault's
+ * row; or the vault counts more Files than it has rows. All records of a sweep belong to one vault.
  */
 
 /** The result of a sweep for a record. */
@@ -37,7 +38,7 @@ const SQL = {
        ${TABLES_OF_CONTENTS.map(hasRowIn).join(" ")}`,
 };
 
-/** Deletes the objects that have had no row for the retention. Out: the result for each record. Errors: `unavailable`. */
+/** Deletes the objects without a row during the retention. Returns the result of each record. Fails with `unavailable`. */
 export async function sweep(store: Store, bucket: Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
   const keys = records.map(({ key, item }) => {
     const [vault, file, generation] = key.split("/");
@@ -73,7 +74,10 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
   return ok(swept);
 }
 
-/** Returns whether rows of Files of a vault are missing. Then any of its contents may be that of a missing row, and the last copy. */
+/**
+ * Returns true if rows of a vault's Files are missing. Any of its contents may then belong to a missing row, and be the last
+ * copy.
+ */
 async function missesFiles(db: D1Database, vault: string): Promise<Result<boolean>> {
   const read = await runBatch<[unknown]>(db, db.prepare(MISSES_FILES).bind(vault));
   return read.ok ? ok(read.value[0].length > 0) : read;
@@ -83,7 +87,10 @@ async function missesFiles(db: D1Database, vault: string): Promise<Result<boolea
 const countDeleted = (db: D1Database, count: number): Promise<void> =>
   recordCounts(db, { content: count }).catch((error: unknown) => logFailure("The count of contents", error));
 
-/** A record that is younger than an hour is kept, because the commit that releases the content may still be on its way to D1. */
+/**
+ * Returns the next schedule of a content with a row. A record younger than an hour is kept, because the commit that releases the
+ * content may still be in flight to D1.
+ */
 const nextOfReferenced = (record: PendingRecord, now: number): Schedule | undefined =>
   record.missing_since !== null && record.missing_since > now - HOUR ? { ...record, next_sweep: now + HOUR } : undefined;
 
@@ -92,14 +99,14 @@ const nextOfUnknown = (record: PendingRecord, now: number): Schedule => ({
   missing_since: null,
 });
 
-/** Out: `undefined` to delete the object. */
+/** Returns the next schedule of a content without a row, or undefined if the object must be deleted. */
 function nextOfMissing(record: PendingRecord, now: number, retention: number): Schedule | undefined {
   const missing_since = record.missing_since ?? now;
   const due = Math.max(record.due, missing_since + retention);
   return due <= now ? undefined : { due, missing_since, next_sweep: Math.min(due, now + DAY) };
 }
 
-/** Out: how many were deleted. */
+/** Returns the number of deleted objects. */
 async function deleteObjects(bucket: Bucket, records: readonly PendingRecord[]): Promise<number> {
   const contents = records.filter(({ item }) => item !== "").map(({ key }) => key);
   await bucket.delete(contents);

@@ -9,9 +9,9 @@ import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /**
- * Seals a stream into a bucket, piece by piece, so that it is never in memory as a whole. In: the content's key, the stream's length where
- * it is known, and `check`, which passes the plain pieces on and returns a refusal or a value. Out: the value of `check`. Errors: those of
- * `check`; 400 when the stream breaks off; `unavailable`. No object is stored then.
+ * Seals a stream into a bucket piece by piece, so that it is never wholly in memory. `check` forwards the plain pieces and
+ * returns a refusal or a value, which is also the result. Fails as `check` does, with 400 if the stream breaks off, and with
+ * `unavailable`. No object is stored then.
  */
 export async function putContent<R>(
   bucket: Bucket,

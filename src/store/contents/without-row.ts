@@ -6,14 +6,14 @@ import { knownVaults } from "./known-vaults.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
 /**
- * Finds contents in R2 that no row references. They come from a database that was restored, perhaps only for a while. Each run of the
- * cron trigger looks through a part of the bucket; coordinators sweep what it finds (sweep.ts), so nothing is deleted here.
+ * Finds contents in R2 without a row. They come from a database that was restored, perhaps only temporarily. Each run of the cron
+ * trigger checks a part of the bucket. Coordinators sweep the found contents (sweep.ts); nothing is deleted here.
  */
 
 /** The key of the object that stores the position: the last key that was read. No content has such a key. */
 const POSITION = "positions/contents";
 
-/** The most lists of a run, of 1,000 objects each, and the most vaults whose coordinators it calls. */
+/** Limits of a run: lists, of 1,000 objects each, and vaults whose coordinators are called. */
 const RUN_MAX = { lists: 2, vaults: 10 };
 
 /** A younger object may belong to an upload whose row is not committed yet. Such an upload is swept after a day. */
@@ -42,7 +42,7 @@ export interface Reference {
   readonly generation: string;
 }
 
-/** The statement that reads the rows that may need one of these contents. */
+/** Returns the statement that reads the rows that may need one of these contents. */
 export const referencedStatement = (db: D1Database, keys: readonly string[]): D1PreparedStatement =>
   db.prepare(REFERENCED).bind(JSON.stringify(keys));
 
@@ -56,9 +56,9 @@ export function isReferencedBy(rows: readonly Reference[]): (key: string) => boo
 }
 
 /**
- * Looks through the next part of the bucket, and hands the keys of contents without a row to `watch`, vault by vault. A vault that D1 does
- * not know proves nothing. In: Unix milliseconds. Out: the number of keys that `watch` did not know. Throws when D1, R2 or a `watch`
- * fails. A run that ends early is repeated from the same position; one whose `watch` failed continues after it.
+ * Checks the next part of the bucket, and passes the keys of contents without a row to `watch`, vault by vault. Vaults unknown to
+ * D1 prove nothing and are skipped. `now` is in Unix milliseconds. Returns the number of keys new to `watch`. Throws if D1, R2 or
+ * a `watch` fails. A run that ends early is repeated from the same position. A run whose `watch` failed continues after it.
  */
 export async function findContentsWithoutRow(
   db: D1Database,

@@ -1,12 +1,12 @@
-/** How many D1 calls an invocation of the Worker may still make: Cloudflare refuses others. */
+/** Counts the D1 calls left to an invocation of the Worker. Cloudflare refuses further calls. */
 
 /** The D1 calls of one invocation on the free plan. */
 export const INVOCATION_CALLS_MAX = 50;
 
-/** Takes calls. In: how many. Out: `false` when fewer are left; then it takes none. */
+/** Takes a number of calls. Returns false, and takes none, if fewer are left. */
 export type Take = (calls: number) => boolean;
 
-/** Calls that several tasks share: each takes those of its next step, so none of them uses up what the others need for theirs. */
+/** Returns calls shared by several tasks. Each task takes the calls of its next step, so no task starves another. */
 export function shareCalls(most: number): Take {
   let left = most;
   return (calls) => {

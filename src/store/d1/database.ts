@@ -9,7 +9,7 @@ import { withDeadline } from "./deadline.ts";
 import { explainSchemaError } from "./schema.ts";
 import { admitBytes, type Share, sizeOfRows } from "../../memory-budget.ts";
 
-/** What every function of the store works with. */
+/** The environment of every function of the store. */
 export interface Store {
   /** May be a replica, for a near read (near-reads.ts). */
   readonly db: D1Database;
@@ -22,7 +22,7 @@ export interface Store {
   readonly share?: Share;
 }
 
-/** Out: the store of these bindings, without any I/O. In: Unix milliseconds. Errors: `misconfigured`. */
+/** Returns the store of these bindings, without any I/O. `now` is in Unix milliseconds. Fails with `misconfigured`. */
 export async function openStore(env: Env, now: number): Promise<Result<Store>> {
   const settings = parseSettings(env);
   if (!settings.ok) return settings;
@@ -31,10 +31,10 @@ export async function openStore(env: Env, now: number): Promise<Result<Store>> {
 }
 
 /**
- * One D1 call that reads, or writes what may safely be written again: the statements run in one transaction.
- * Returns the rows of each statement, in order. Fails with `unavailable` if D1 does not answer, with `retry: false` if an overloaded D1 did not
- * run the call; with `database_full`; with `internal` if D1 refuses the statements on every try; with `schema` if a migration is pending.
- * The caller names the row types, because only it knows its SQL.
+ * Makes one D1 call for reads, or for writes that can be repeated. The statements run in one transaction. Returns the rows of
+ * each statement, in order. Fails with `unavailable` if D1 does not answer, with `retry: false` if an overloaded D1 did not run
+ * the call. Fails with `database_full`, with `internal` if D1 refuses the statements on every try, and with `schema` if a
+ * migration is pending. The caller names the row types, because only it knows its SQL.
  */
 export async function runBatch<Rows extends unknown[]>(
   db: D1Database,
@@ -49,7 +49,7 @@ export async function runBatch<Rows extends unknown[]>(
   }
 }
 
-/** As `runBatch`, for reads that may be large: counts the rows as bytes in work. Fails with `rate` also. */
+/** Makes one D1 call as `runBatch` does, for reads that may be large: counts the rows as bytes in work. Fails with `rate` too. */
 export async function readBatch<Rows extends unknown[]>(
   { db, share }: Store,
   ...statements: { [K in keyof Rows]: D1PreparedStatement }
@@ -59,7 +59,7 @@ export async function readBatch<Rows extends unknown[]>(
   return admitted.ok ? read : admitted;
 }
 
-/** The refusal of a batch that writes: `uncertain` when D1 may have carried it out (contract 10.15), else its own failure. */
+/** Returns the refusal of a batch that writes: `uncertain` if D1 may have run it (contract 10.15), else its own failure. */
 export const refusalOfWrite = (refused: Refusal): Refusal =>
   refused.failure.kind === "unavailable" && refused.retry !== false ? { ...refused, ...fail("uncertain") } : refused;
 
@@ -72,7 +72,7 @@ export interface BatchResult {
   readonly refusal?: Refusal;
 }
 
-/** One D1 call that writes behind a fence: see errors.ts for its outcomes. */
+/** Makes one D1 call that writes behind a fence. See errors.ts for its outcomes. */
 export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchResult> {
   try {
     recordSize(await withDeadline(db.batch(statements)));
@@ -84,8 +84,8 @@ export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]
 }
 
 /**
- * As `tryBatch`, for a batch that may be repeated. In: the failure when the fence refuses it. Errors: that one; `database_full`; `internal`;
- * `schema`; `unavailable`, also when it may have taken effect.
+ * Makes one D1 call as `tryBatch` does, for a batch that can be repeated. Fails with `stale` if the fence refuses it; with
+ * `database_full`, `internal` or `schema`; with `unavailable`, also if the batch may have taken effect.
  */
 export async function writeFenced(
   db: D1Database,
@@ -96,7 +96,7 @@ export async function writeFenced(
   return outcome === "committed" ? ok(undefined) : (refusal ?? fail(stale));
 }
 
-/** Each statement's answer has the size after it. */
+/** Records the size of the database. Each statement's answer has the size after it. */
 function recordSize(results: readonly D1Result[]): void {
   const size = results.at(-1)?.meta.size_after;
   if (size !== undefined) recordDatabaseSize(size);

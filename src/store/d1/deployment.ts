@@ -12,7 +12,7 @@ export const DEPLOYMENT_ID = `(SELECT id FROM deployment WHERE ${IS_DEPLOYMENT})
 /** SQL: the same as a row `{id}`. */
 export const SELECT_DEPLOYMENT = `SELECT ${DEPLOYMENT_ID} AS id`;
 
-/** What /health and `verify` say of a lost row. */
+/** The report of a lost row in /health and `verify`. */
 export const DEPLOYMENT_LOST =
   "the row of the table deployment is lost or damaged: the next backup or restore takes its id from the newest manifest of BACKUPS";
 
@@ -21,7 +21,7 @@ export const IN_USE =
   "(EXISTS (SELECT 1 FROM vaults) OR EXISTS (SELECT 1 FROM tokens) " +
   "OR EXISTS (SELECT 1 FROM ended_tokens) OR EXISTS (SELECT 1 FROM past_writes))";
 
-/** Errors: `unavailable`. */
+/** Fails with `unavailable`. */
 export async function isInUse(db: D1Database): Promise<Result<boolean>> {
   const read = await runBatch<[{ used: number }]>(db, db.prepare(`SELECT ${IN_USE} AS used`));
   return read.ok ? ok(read.value[0][0]!.used === 1) : read;

@@ -1,4 +1,4 @@
-/** What an error of D1 says about the batch that failed. */
+/** The state of a failed batch, derived from D1's error. */
 export type D1Failure =
   /** A constraint was violated: the batch was rolled back. */
   | "stale"
@@ -13,16 +13,16 @@ export type D1Failure =
 
 const SCHEMA_ERROR = /no such (table|column)|has no column/;
 
-/** Whether SQLite refuses a statement on every try: a defect of the service, or a pending migration. */
+/** Returns true if SQLite refuses a statement on every try: a defect of the service, or a pending migration. */
 export const isPermanent = (error: unknown): boolean => /SQLITE_ERROR\b/.test(String(error));
 
-/** Whether an error says that the SQL does not fit the schema of the database. */
+/** Returns true if an error shows that the SQL does not fit the schema of the database. */
 export const isSchemaError = (error: unknown): boolean => SCHEMA_ERROR.test(String(error));
 
 /**
- * The words of D1's errors (developers.cloudflare.com/d1/observability/debug-d1), and the codes of SQLite that follow its
- * messages. The first pattern that matches decides. An error that no pattern knows is of unknown outcome: lost connections,
- * resets, timeouts, internal errors, and a D1 that cannot be reached, because the request may have been delivered before.
+ * Words in D1's errors (developers.cloudflare.com/d1/observability/debug-d1), and the SQLite codes after its messages. The first
+ * matching pattern decides. An error without a match has an unknown outcome: lost connections, resets, timeouts, internal errors,
+ * and an unreachable D1, because the request may have been delivered before.
  */
 const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
   [/CHECK constraint failed/, "refused"], // a value that no row of the service may have

@@ -3,9 +3,9 @@ import type { Take } from "./calls.ts";
 import { runBatch } from "./database.ts";
 
 /**
- * Deletes rows that are too old, in slices: the statement deletes at most a thousand rows and returns one row for each.
- * In: the statement, the first id that is kept, and what gives a call for each slice. Out: how many were deleted. For the cron trigger:
- * throws when D1 fails, so that the run shows as failed.
+ * Deletes old rows in slices: the statement deletes at most a thousand rows and returns a row for each. `oldest` is the first id
+ * that is kept. `take` takes a call for each slice. Returns the number of deleted rows. For the cron trigger: throws if D1 fails,
+ * so that the run shows as failed.
  */
 export async function deleteExpired(db: D1Database, statement: string, oldest: string | number, take: Take): Promise<number> {
   let count = 0;

@@ -7,17 +7,17 @@ import { SECOND } from "../../model/time.ts";
 export interface DatabaseState {
   /** A bookmark of D1. Bookmarks sort as texts. */
   readonly bookmark: string;
-  /** When this isolate asked for it: Unix milliseconds. */
+  /** Time at which this isolate asked for it, in Unix milliseconds. */
   readonly at: number;
 }
 
-/** What the isolate knows of a database. A call that begins then may tell a further state. */
+/** The states of a database known to the isolate. A call that begins now can report a later state. */
 export interface KnownStates {
-  /** Those that a read may need. Later ones have later bookmarks. */
+  /** The states that a read may need. Later states have later bookmarks. */
   readonly states: readonly DatabaseState[];
-  /** When this isolate has looked last: Unix milliseconds. */
+  /** Time of this isolate's last look, in Unix milliseconds. */
   readonly seenAt: number;
-  /** How often its clock has gone back. */
+  /** Number of times that the clock has gone back. */
   readonly turns: number;
 }
 
@@ -26,7 +26,7 @@ const known = new WeakMap<D1Database, KnownStates>();
 /** Milliseconds between two states that are kept, besides the latest one. */
 const SPACING_MS = SECOND;
 
-/** All states are forgotten when the clock has gone back, because their ages are unknown then. */
+/** Returns the known states. If the clock has gone back, all states are forgotten, because their ages are unknown. */
 export function lookAtStates(db: D1Database, now: number): KnownStates {
   const { states, seenAt, turns } = known.get(db) ?? { states: [], seenAt: 0, turns: 0 };
   const wentBack = now < seenAt;
@@ -37,8 +37,8 @@ export function lookAtStates(db: D1Database, now: number): KnownStates {
 }
 
 /**
- * Records a state of the primary, which a call has told. In: what was known when the call began. The age of the state is unknown when the clock has
- * gone back since. After a restore bookmarks may go back: then the states of before are forgotten.
+ * Records a state of the primary, reported by a call. `known` was read when the call began. The age of the state is unknown if
+ * the clock has gone back since. After a restore bookmarks may go back; earlier states are then forgotten.
  */
 export function recordState(db: D1Database, bookmark: string, { seenAt: at, turns }: KnownStates, now: number): void {
   const { states, ...seen } = lookAtStates(db, now);

@@ -5,20 +5,20 @@ import { type DatabaseState, lookAtStates, recordState } from "./known-states.ts
 import { callPrimary } from "./primary.ts";
 
 /**
- * Reads from a replica of the database that is near (contract 8.12, decision 0050). How old they may be is bounded by bookmarks: a replica that
- * has reached the bookmark of a call to the primary has every write from before that call.
+ * Reads from a nearby replica of the database (contract 8.12, decision 0050). Bookmarks bound their age: a replica that has
+ * reached the bookmark of a call to the primary has every write from before that call.
  */
 
-/** Milliseconds that a replica may take. After them another one is asked, and then the primary. */
+/** Time limit for a replica. After it another replica is asked, and then the primary. */
 const REPLICA_TIMEOUT_MS = 1_500;
 
-/** After so many milliseconds another query for the state of a database is sent, although the last one has not ended. */
+/** After this time another query for the state of a database is sent, even if the last query has not ended. */
 const REFRESH_MS_MAX = 10_000;
 
-/** When the state of a database is being asked for: Unix milliseconds. */
+/** Start of the query in flight for the state of a database, in Unix milliseconds. */
 const refreshedAt = new WeakMap<D1Database, number>();
 
-/** Where a call was answered. */
+/** The server and state of an answered call. */
 export interface Served {
   readonly by: "primary" | "replica";
   /** The answer has all writes from before this time: Unix milliseconds. */
@@ -31,7 +31,7 @@ export interface Served {
 export interface NearRead {
   /** Seconds by which the answer may be old. */
   readonly stale: number;
-  /** Bookmarks whose writes the answer has to have; `undefined`: only the primary is certain to have them. */
+  /** Bookmarks whose writes the answer must include. Undefined: only the primary is certain to have them. */
   readonly bookmarks: readonly string[] | undefined;
   /** The clock of the isolate, which may go back: Unix milliseconds. */
   readonly clock: () => number;
@@ -41,9 +41,9 @@ export interface NearRead {
   readonly onServed: (served: Served) => Promise<void>;
 }
 
-/** A database for the reads of one request. Its calls fail as those of D1 do. */
+/** Returns a database for the reads of one request. Its calls fail as D1's calls do. */
 export function nearDatabase(db: D1Database, read: NearRead): D1Database {
-  // A later call of the request shows no earlier state than the one before.
+  // A later call of the request never shows an earlier state than the call before.
   let bookmarks = read.bookmarks;
   const near: Pick<D1Database, "prepare" | "batch"> = {
     prepare: (sql) => db.prepare(sql),
@@ -112,7 +112,7 @@ interface ReplicaAnswer<T> {
   readonly bookmark: string;
 }
 
-/** Out: `undefined` when no replica has answered in time, or D1 has not told which state it is. */
+/** Returns undefined if no replica has answered in time, or if D1 has not reported its state. */
 async function tryReplica<T>(
   db: D1Database,
   start: string,
@@ -128,7 +128,10 @@ async function tryReplica<T>(
   }
 }
 
-/** In: the states that the isolate knows, and the one that the answer was certain to have. The answer may have a later one. */
+/**
+ * Returns the server and state of an answer. `states` are known to the isolate. `state` is certain to be in the answer, which may
+ * have a later one.
+ */
 function servedBy<T>(
   { results, bookmark }: ReplicaAnswer<T>,
   states: readonly DatabaseState[],

@@ -3,7 +3,10 @@
  * D1, one that was released is never edited, and a release only expands the schema (docs/decisions, 0010).
  */
 
-/** The operator runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`; what is too long for a row goes on in `job_data`. `steps` counts those that were kept. Times are Unix milliseconds. */
+/**
+ * The tables of the operator, which runs jobs (store/jobs/job-rows.ts). `data_format` is that of the release that wrote `data`.
+ * Data too long for a row continues in `job_data`. `steps` counts the kept steps. Times are Unix milliseconds.
+ */
 export const OPERATOR_MIGRATIONS: readonly string[] = [
   `CREATE TABLE jobs (
     id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT,

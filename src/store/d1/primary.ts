@@ -1,6 +1,6 @@
 /** Calls of the primary database, with the state that each of them has read or made. */
 
-/** What one call has answered. */
+/** The answer of one call. */
 export interface PrimaryAnswer<T = unknown> {
   readonly results: D1Result<T>[];
   /** The bookmark of the state that the call has read or made; absent when D1 gave none. */
@@ -8,7 +8,7 @@ export interface PrimaryAnswer<T = unknown> {
 }
 
 /**
- * One D1 call to the primary. A session of its own for each call: only the first query of a session is certain to reach the primary
+ * Returns one D1 call to the primary. A session of its own for each call: only the first query of a session is certain to reach the primary
  * (developers.cloudflare.com/d1/best-practices/read-replication).
  */
 export async function callPrimary<T = unknown>(db: D1Database, statements: D1PreparedStatement[]): Promise<PrimaryAnswer<T>> {
@@ -17,7 +17,7 @@ export async function callPrimary<T = unknown>(db: D1Database, statements: D1Pre
   return { results, bookmark: session.getBookmark() ?? undefined };
 }
 
-/** A database whose calls go to the primary, and that tells the bookmark of the last call. */
+/** Returns a database whose calls go to the primary, and a function that returns the bookmark of the last call. */
 export function bookmarkedDatabase(db: D1Database): { readonly db: D1Database; readonly bookmark: () => string | undefined } {
   let last: string | undefined;
   const bookmarked: Pick<D1Database, "prepare" | "batch"> = {

@@ -6,8 +6,8 @@ import { isSchemaError } from "./errors.ts";
 import { withDeadline } from "./deadline.ts";
 
 /**
- * The version of the database's schema: the number of the last file of migrations/ that was applied to it. wrangler
- * records the applied files in the table d1_migrations.
+ * The version of the database's schema: the number of the last applied file of migrations/. wrangler records the applied files in
+ * the table d1_migrations.
  */
 
 /** The oldest schema that this version of the service serves, and the newest that it knows. */
@@ -38,7 +38,7 @@ const TRIGGERS: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** What the migrations create. A test compares it with a database to which they were applied. */
+/** The objects that the migrations create. A test compares them with a migrated database. */
 export const OBJECTS: Readonly<Record<"table" | "index" | "trigger", readonly string[]>> = {
   table: Object.keys(TABLES),
   index: (
@@ -58,7 +58,7 @@ interface SchemaObject extends MissingObject {
   readonly sql: string | null;
 }
 
-/** What creates it again, without its rows. */
+/** The command that creates a lost table again, without its rows. */
 export const CREATE_AGAIN =
   "`npx wrangler d1 execute DB --remote --file migrations/0001_initial.sql` creates it, without rows (`--local` under `wrangler dev`)";
 
@@ -80,7 +80,7 @@ export interface SchemaState {
 
 const WITHOUT_MIGRATIONS: SchemaState = { version: 0, missing: [], foreign: [] };
 
-/** One D1 call. Errors: `unavailable`. */
+/** Loads the state of the schema in one D1 call. Fails with `unavailable`. */
 export async function loadSchema(db: D1Database): Promise<Result<SchemaState>> {
   try {
     const [recorded, objects] = await query<[{ version: number | null }, SchemaObject]>(db, SQL.recorded, SQL.objects);
@@ -102,7 +102,7 @@ function missingFrom(present: readonly MissingObject[]): MissingObject[] {
 const foreignAmong = (objects: readonly SchemaObject[]): string[] =>
   objects.filter(({ type, name, sql }) => type === "trigger" && TRIGGERS.get(name) !== spaced(sql ?? "")).map(({ name }) => name);
 
-/** Not `runBatch` of database.ts, which reports schema errors to this file. Out: the rows of each statement. */
+/** Runs statements and returns the rows of each. It is not `runBatch` of database.ts, which reports schema errors to this file. */
 async function query<Rows extends readonly unknown[]>(
   db: D1Database,
   ...statements: string[]
@@ -114,8 +114,8 @@ async function query<Rows extends readonly unknown[]>(
 let served: number | undefined;
 
 /**
- * Whether this version of the service serves the database. The version is read once per isolate, and again after an SQL
- * error that contradicts it. Errors: `schema`, `unavailable`.
+ * Checks that this version of the service supports the database. The version is read once per isolate, and again after an SQL
+ * error that contradicts it. Fails with `schema` or `unavailable`.
  */
 export async function checkSchema(db: D1Database): Promise<Result<undefined>> {
   if (served !== undefined) return ok(undefined);

@@ -6,8 +6,8 @@ import type { Settings } from "../../settings.ts";
  */
 
 /**
- * How full the database is. `archive`: reads and denials should not go into D1. `refuse`: no write may make its vault larger.
- * `shrink`: a write has to make it smaller, because the log entry of each write takes space too.
+ * Levels of the database's size. `archive`: reads and denials should not go into D1. `refuse`: no write may enlarge its vault.
+ * `shrink`: a write must make its vault smaller, because the log entry of each write takes space too.
  */
 export type DatabaseLevel = "ok" | "warning" | "archive" | "refuse" | "shrink";
 
@@ -21,7 +21,7 @@ export const LEVELS: readonly (readonly [DatabaseLevel, share: number])[] = [
 
 let lastSize: number | undefined;
 
-/** Records the size that an answer of D1 reports. In: bytes. */
+/** Records the size in bytes that an answer of D1 reports. */
 export function recordDatabaseSize(bytes: number): void {
   lastSize = bytes;
 }
@@ -29,13 +29,13 @@ export function recordDatabaseSize(bytes: number): void {
 /** Bytes; `undefined` before the first D1 call of this isolate. */
 export const databaseSize = (): number | undefined => lastSize;
 
-/** Whether the last known size reaches a level or a higher one. In: bytes that are added to it. */
+/** Returns true if the last known size, plus `bytes`, reaches a level or a higher one. */
 export function reachesLevel({ databaseLimit }: Pick<Settings, "databaseLimit">, level: DatabaseLevel, bytes = 0): boolean {
   const [, share] = LEVELS.find(([name]) => name === level) ?? ["ok", 0];
   return (lastSize ?? 0) + bytes >= share * databaseLimit;
 }
 
-/** The level of the last known size. An unknown size is `ok`. */
+/** Returns the level of the last known size. An unknown size is `ok`. */
 export function databaseLevel({ databaseLimit }: Pick<Settings, "databaseLimit">): DatabaseLevel {
   const size = lastSize ?? 0;
   return LEVELS.find(([, share]) => size >= share * databaseLimit)?.[0] ?? "ok";

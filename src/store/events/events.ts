@@ -13,7 +13,7 @@ import { HEAD_COLUMNS } from "../vaults/rows.ts";
 
 /** Loads events: the numbered entries of the activity log. They are ids and numbers in the clear, so nothing is opened. */
 
-/** The most entries of all vaults, from the oldest one on, that one read searches for gaps. */
+/** Entries of all vaults, from the oldest, that one read searches for gaps. */
 const OLDEST_ENTRIES_MAX = 1_000;
 
 /** A number that no write reaches: nothing after it is read. */
@@ -40,8 +40,8 @@ type Entry = readonly [
 ];
 
 /**
- * Loads at most `limit` events of a vault in one D1 call. In: the token of the reader; absent when the service itself reads.
- * Errors: `unauthorized` (revoked), `vault_not_found`, `cursor_gone`, `unavailable`.
+ * Loads at most `limit` events of a vault in one D1 call. `token` is absent if the service itself reads. Fails with
+ * `unauthorized` (revoked), `vault_not_found`, `cursor_gone` or `unavailable`.
  */
 export async function loadEvents(
   store: Store,
@@ -55,8 +55,8 @@ export async function loadEvents(
 }
 
 /**
- * Loads at most `limit` events of each vault in one D1 call. Out: by vault id, the page or its failure: `vault_not_found` or
- * `cursor_gone`. Errors: `unauthorized` (revoked), `unavailable`.
+ * Loads at most `limit` events of each vault in one D1 call. Returns by vault id the page or its failure: `vault_not_found` or
+ * `cursor_gone`. Fails with `unauthorized` (revoked) or `unavailable`.
  */
 export async function loadPages(
   store: Store,
@@ -81,7 +81,7 @@ function numberOf(after: After): number {
 
 function pageOfRow(after: After, row: Row, limit: number, most: number): Result<EventPage> {
   if (row.sequence === null) return fail("vault_not_found");
-  // SQLite does not promise the order of what an aggregate function collects.
+  // SQLite does not guarantee the order in an aggregate function.
   const listed = (JSON.parse(row.entries) as Entry[]).map(eventOf).toSorted((a, b) => a.sequence - b.sequence);
   const last = row.sequence;
   // The number of a damaged entry may be beyond the newest write.
@@ -91,8 +91,8 @@ function pageOfRow(after: After, row: Row, limit: number, most: number): Result<
 }
 
 /**
- * The event of an entry. Columns of a damaged entry that hold what none has are left out, and the type is an update then: who follows the
- * events reads the Item, or the vault, again.
+ * Returns the event of an entry. Invalid columns of a damaged entry are left out, and its type becomes an update, so that its
+ * readers read the Item or the vault again.
  */
 function eventOf([sequence, at, action, named, event, number, writer]: Entry): VaultEvent {
   const item = named !== null && isId(named) ? named : null;

@@ -2,16 +2,16 @@ import { type After, type Cursor, isAt } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 
-/** Which events a cursor leads to. A pure function: events.ts reads the rows. */
+/** The events after a cursor, as pure functions. events.ts reads the rows. */
 
 export interface EventPage {
   /** In the order of their numbers, without a gap. */
   readonly events: readonly VaultEvent[];
   /** The cursor before the first event. */
   readonly start: Cursor;
-  /** The cursor after the last event; without events the one that the page began at. */
+  /** The cursor after the last event; without events, the cursor at which the page began. */
   readonly last: Cursor;
-  /** Whether the vault has later events. */
+  /** True if the vault has later events. */
   readonly more: boolean;
 }
 
@@ -21,13 +21,13 @@ export interface PageRows {
   readonly head: Cursor;
   /** The numbered entries from the number of the cursor on, itself included; of `oldest` from the oldest one on. */
   readonly entries: readonly VaultEvent[];
-  /** Whether the log has no entries after them. */
+  /** True if the log has no later entries. */
   readonly complete: boolean;
 }
 
 /**
- * A page of at most `limit` events. Errors: `cursor_gone`, when events after the cursor are missing in the log, or when its write
- * is not one of the vault's writes. The number alone does not tell that: see Cursor.
+ * Returns a page of at most `limit` events. Fails with `cursor_gone` if events after the cursor are missing in the log, or if the
+ * cursor's write is not one of the vault's writes. The number alone does not show that: see Cursor.
  */
 export function pageOf(after: After, { head, entries, complete }: PageRows, limit: number): Result<EventPage> {
   if (after === "latest") return ok({ events: [], start: head, last: head, more: false });
@@ -39,13 +39,13 @@ export function pageOf(after: After, { head, entries, complete }: PageRows, limi
   return ok({ events, start, last: { sequence, at }, more: sequence < head.sequence });
 }
 
-/** A cursor that leads to the oldest event. Its own entry is not in the log, so any time up to that of the event is right. */
+/** Returns a cursor before the oldest event. Its own entry is not in the log, so any time up to that of the event is valid. */
 const beforeEvent = (event: VaultEvent | undefined, head: Cursor): Cursor =>
   event ? { sequence: event.sequence - 1, at: event.at } : head;
 
 /**
- * The entries that follow a cursor without a gap. Out: `undefined` when the cursor is none of this log. The entry of the cursor
- * itself may be past its retention; then the next one shows that nothing is missing in between.
+ * Returns the entries that follow a cursor without a gap, or undefined if the cursor does not belong to this log. The cursor's
+ * own entry may be past its retention; the next entry then shows that nothing is missing in between.
  */
 function entriesAfter(after: Cursor, head: Cursor, entries: readonly VaultEvent[]): readonly VaultEvent[] | undefined {
   const [first] = entries;
@@ -58,13 +58,16 @@ function entriesAfter(after: Cursor, head: Cursor, entries: readonly VaultEvent[
   return known ? beforeFirstGap(following) : undefined;
 }
 
-/** Where entries are lost, the events before the gap are given, those after it are not. */
+/** Returns the events before the first gap, where entries are lost. Later events are left out. */
 function beforeFirstGap(entries: readonly VaultEvent[]): readonly VaultEvent[] {
   const gap = entries.findIndex(({ sequence }, index) => index > 0 && sequence !== entries[index - 1]!.sequence + 1);
   return gap < 0 ? entries : entries.slice(0, gap);
 }
 
-/** Retention deletes in the order of ids, which is almost that of the numbers, so the oldest entries may have gaps. */
+/**
+ * Returns the events after the last gap. Retention deletes in the order of ids, which is almost the order of numbers, so the
+ * oldest entries may have gaps.
+ */
 function afterLastGap(entries: readonly VaultEvent[], complete: boolean, head: Cursor): readonly VaultEvent[] {
   const last = entries.at(-1);
   if (complete && last?.sequence !== head.sequence) return [];

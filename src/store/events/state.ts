@@ -3,7 +3,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { HEAD_COLUMNS } from "../vaults/rows.ts";
 
-/** What requests that wait for events check at intervals: whether their tokens are in use, and the newest writes. */
+/** The state that waiting requests check at intervals: the validity of their tokens, and the newest writes. */
 
 export interface EventState {
   /** By the id of a token, or of a session that acts as one: the hash of the token that is in use. */
@@ -20,7 +20,7 @@ const SQL = {
   heads: `SELECT id, ${HEAD_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
 };
 
-/** Loads the state of tokens and vaults in one D1 call. Errors: `unavailable`. */
+/** Loads the state of tokens and vaults in one D1 call. Fails with `unavailable`. */
 export async function loadEventState(
   { db }: Store,
   tokens: readonly string[],

@@ -1,8 +1,8 @@
 import { DELIVERY_FAULTS, type RecordedAttempt } from "../../model/webhook.ts";
 
 /**
- * The newest attempts to deliver to a webhook: a JSON array in the row of its progress (webhook-progress.ts), so that recording one writes
- * no other row, and the deletion of the webhook deletes them.
+ * The newest attempts to deliver to a webhook. They are a JSON array in the row of its progress (webhook-progress.ts). So
+ * recording an attempt writes no other row, and the deletion of the webhook deletes its attempts.
  */
 
 const ATTEMPTS_MAX = 20;
@@ -13,7 +13,7 @@ const TIME_MAX = 8.64e15;
 const isCount = (value: unknown, most = Number.MAX_SAFE_INTEGER): boolean =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
 
-/** Whether an entry of the array is an attempt, and not what a damaged row has in its place. */
+/** Returns true if an entry of the array is a valid attempt. A damaged row may have other values. */
 function isAttempt(entry: unknown): entry is RecordedAttempt {
   const { at, milliseconds, events, status, error, test } = (entry ?? {}) as Partial<Record<keyof RecordedAttempt, unknown>>;
   return (
@@ -26,7 +26,7 @@ function isAttempt(entry: unknown): entry is RecordedAttempt {
   );
 }
 
-/** Parses the array, without what is damaged, so that it stops no delivery. */
+/** Parses the array without damaged entries, which must not stop a delivery. */
 function parseAttempts(text: string | null): readonly RecordedAttempt[] {
   try {
     const attempts: unknown = JSON.parse(text ?? "[]");
@@ -36,7 +36,7 @@ function parseAttempts(text: string | null): readonly RecordedAttempt[] {
   }
 }
 
-/** The array with one attempt more, without those that are too many. */
+/** Returns the array with one more attempt, without the oldest attempts above the limit. */
 export const addAttempt = (text: string | null, attempt: RecordedAttempt): string =>
   JSON.stringify([attempt, ...parseAttempts(text)].slice(0, ATTEMPTS_MAX));
 
@@ -47,11 +47,11 @@ interface Row extends Record<string, SqlStorageValue> {
 const findRow = (sql: SqlStorage, id: string): Row | undefined =>
   sql.exec<Row>("SELECT attempts FROM webhooks WHERE id = ?1 AND state <> 'DELETED'", id).toArray()[0];
 
-/** The newest first. */
+/** Returns the attempts, newest first. */
 export const listAttempts = (sql: SqlStorage, id: string): readonly RecordedAttempt[] =>
   parseAttempts(findRow(sql, id)?.attempts ?? null);
 
-/** Records an attempt that changes nothing else. One of a webhook that was deleted meanwhile is not recorded. */
+/** Records an attempt without changing the progress. The attempt of a deleted webhook is not recorded. */
 export function recordAttempt(sql: SqlStorage, id: string, attempt: RecordedAttempt): void {
   const row = findRow(sql, id);
   if (row) sql.exec("UPDATE webhooks SET attempts = ?2 WHERE id = ?1", id, addAttempt(row.attempts, attempt));

@@ -2,8 +2,8 @@ import type { DeliveryError, RecordedAttempt, WebhookState } from "../../model/w
 import { addAttempt, recordAttempt } from "./webhook-attempts.ts";
 
 /**
- * How far the deliveries of each webhook are: rows of the coordinator's own storage. A webhook exists when it has a row in D1;
- * its row here is written before that one.
+ * The progress of deliveries to each webhook: rows in the coordinator's own storage. A webhook exists if it has a row in D1; its
+ * row here is written first.
  */
 
 /** Times are Unix milliseconds. */
@@ -15,7 +15,7 @@ export interface Progress {
   /** The position after the last event that was delivered or skipped: see cursor.ts. */
   readonly sequence: number;
   readonly at: number;
-  /** When there is something to do next. */
+  /** Time of the next task. */
   readonly due: number;
   readonly createdAt: number;
   /** +1 with each change by the admin, and before the deletion of the vault: a delivery that began before it is not recorded. */
@@ -54,7 +54,7 @@ const COLUMNS =
   "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, " +
   "last_delivery, last_error, deletion_notice, deletion_notice_at, changes";
 
-/** All of them. A coordinator has those of one vault. */
+/** Returns all rows. A coordinator has the rows of one vault. */
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>
   sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks`).toArray().map(progressOf);
 
@@ -85,8 +85,8 @@ export function insertProgress(sql: SqlStorage, row: Progress): void {
 }
 
 /**
- * Replaces a row that was read. In: an attempt to record with it. Out: whether it was replaced; not when its `revision` has changed since:
- * then the attempt is recorded alone.
+ * Replaces a row that was read, and records an attempt with it. Returns true if the row was replaced. If its `revision` has
+ * changed since, only the attempt is recorded.
  */
 export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress, attempt?: RecordedAttempt): boolean {
   type Current = { revision: number; attempts: string | null };
@@ -125,18 +125,18 @@ const valuesOf = (row: Progress): (string | number | null)[] => [
 
 export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.exec("DELETE FROM webhooks WHERE id = ?1", id);
 
-/** Whether a webhook waits for events. */
+/** Returns true if a webhook waits for events. */
 export const hasActive = (sql: SqlStorage): boolean =>
   sql.exec("SELECT 1 FROM webhooks WHERE state = 'ACTIVE' LIMIT 1").toArray().length > 0;
 
 /** The rows for which the alarm has something to do at their time: a delivery, the end of a record, or a deletion notice. */
 const TIMED = "(state IN ('ACTIVE', 'DELETED') OR deletion_notice_at IS NOT NULL)";
 
-/** When there is something to do next: Unix milliseconds. */
+/** Returns the time of the next task, in Unix milliseconds. */
 export const nextDue = (sql: SqlStorage): number | undefined =>
   sql.exec<{ next: number | null }>(`SELECT min(due) AS next FROM webhooks WHERE ${TIMED}`).one().next ?? undefined;
 
-/** Whether the alarm has something to do: an active webhook without failures may have new events at any time. */
+/** Returns true if the alarm has a task: an active webhook without failures may have new events at any time. */
 export const isDue = (sql: SqlStorage, now: number): boolean =>
   sql.exec(`SELECT 1 FROM webhooks WHERE (${TIMED} AND due <= ?1) OR (state = 'ACTIVE' AND failures = 0) LIMIT 1`, now).toArray()
     .length > 0;

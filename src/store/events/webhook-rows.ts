@@ -9,9 +9,9 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type RowInVault, TABLES } from "../tables/tables.ts";
 import { HEAD_COLUMNS, KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
 
-/** The rows of webhooks: what the admin has defined, sealed under the key of the vault. commit/webhooks.ts writes them. */
+/** The rows of webhooks: the admin's definitions, sealed under the key of the vault. commit/webhooks.ts writes them. */
 
-/** What a row contains. */
+/** The sealed content of a row. */
 export interface WebhookDefinition {
   readonly url: string;
   /** The secret that signs (crypto/webhook-signature.ts). */
@@ -29,7 +29,7 @@ export interface StoredWebhook {
   readonly id: string;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Absent when the row does not open. */
+  /** Absent if the row cannot be decrypted. */
   readonly definition: WebhookDefinition | undefined;
   /** The text of the row. */
   readonly sealed: string;
@@ -53,7 +53,10 @@ const SQL = {
 
 export type WebhookRow = RowInVault<"webhooks">;
 
-/** Loads the webhooks of a vault, in one D1 call. Errors: `vault_not_found`, `unavailable`, those of opening the vault's keys. */
+/**
+ * Loads the webhooks of a vault in one D1 call. Fails with `vault_not_found`, with `unavailable`, and as decrypting the vault's
+ * keys does.
+ */
 export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
   const { db } = store;
   const read = await runBatch<[KeyRow & Cursor, WebhookRow]>(
@@ -73,10 +76,10 @@ export async function loadWebhooks(store: Store, vault: string): Promise<Result<
 
 const { associatedData } = TABLES.webhooks;
 
-/** The associated data of a deletion notice: as of the row of the webhook, under a root key. */
+/** Returns the associated data of a deletion notice: that of the webhook's row, under a root key. */
 const dataOfNotice = (vault: string, id: string, key: string) => ({ ...associatedData.sealed(vault, { id }), key });
 
-/** Opens a row. Without a definition in it, the row does not open. */
+/** Decrypts a row. The definition is absent if that fails. */
 export async function openWebhook(
   keys: VaultKeys,
   vault: string,
@@ -91,7 +94,7 @@ export async function openWebhook(
 export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
   sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify(definition));
 
-/** Where the last message to a webhook goes, and what signs it. */
+/** The target of the last message to a webhook, and the secrets that sign it. */
 export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previous">;
 
 /** Seals a deletion notice under the active root key, because the deletion of a vault deletes its keys. */
@@ -101,7 +104,7 @@ export async function sealDeletionNotice({ keyring }: Store, vault: string, id: 
   return `${root.id} ${await seal(root.registry, dataOfNotice(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
 }
 
-/** Errors: `misconfigured` (the root key is missing), `integrity`. */
+/** Fails with `misconfigured` (the root key is missing) or `integrity`. */
 export async function openDeletionNotice(
   { keyring }: Store,
   vault: string,

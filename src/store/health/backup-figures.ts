@@ -6,25 +6,25 @@ import { into } from "../tables/statements.ts";
 /** The figures of the last nightly backup, for /health and /metrics: rows of the table `counters`. */
 
 export interface BackupFigures {
-  /** When its registry was written: Unix milliseconds; absent without a backup. */
+  /** Time of writing its registry, in Unix milliseconds; absent without a backup. */
   readonly at: number | undefined;
   /** Its vaults, and the bytes of the parts of their backups. */
   readonly vaults: number;
   readonly bytes: number;
   /** Vaults that had changed and had no backup of the run. */
   readonly behind: number;
-  /** Rows that did not open when they were read. */
+  /** Rows that could not be decrypted. */
   readonly broken: number;
   /** Snapshots of which the bucket had lost objects when the next ones began. */
   readonly damaged: number;
   /** The number of its registry. */
   readonly number: number | undefined;
-  /** When the hourly run last checked the backup, in Unix milliseconds, and the fault that it found (backup/check-newest.ts). */
+  /** Time of the hourly run's last check of the backup, in Unix milliseconds, and the fault found (backup/check-newest.ts). */
   readonly checkedAt: number | undefined;
   readonly fault: number;
-  /** When the oldest vault was created; absent without vaults, and when there is a backup. */
+  /** Creation time of the oldest vault; absent without vaults, and if there is a backup. */
   readonly oldestVault?: number | undefined;
-  /** Whether the database has the id of its deployment. */
+  /** True if the database has the id of its deployment. */
   readonly hasDeployment?: boolean;
 }
 
@@ -54,7 +54,7 @@ const SQL = {
 
 type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind" | "broken" | "damaged"> & { readonly number: number };
 
-/** Records a backup whose registry was just written. A full database does not fail the backup. Errors: `unavailable`. */
+/** Records a backup whose registry was just written. A full database does not fail the backup. Fails with `unavailable`. */
 export async function recordBackup(
   { db, now }: Store,
   { vaults, bytes, behind, broken, damaged, number }: Recorded,
@@ -73,7 +73,7 @@ export async function recordBackup(
   return record(db, values);
 }
 
-/** Records the fault of the newest backup that the hourly run found. Errors: `unavailable`. */
+/** Records the fault of the newest backup that the hourly run found. Fails with `unavailable`. */
 export const recordCheck = ({ db, now }: Store, fault: number): Promise<Result<undefined>> =>
   record(db, { [NAMES.checkedAt]: now, [NAMES.fault]: fault });
 
@@ -87,10 +87,10 @@ export interface FigureRow {
   readonly value: number;
 }
 
-/** The statement that reads the figures, without `oldestVault` and `hasDeployment`. */
+/** Returns the statement that reads the figures, without `oldestVault` and `hasDeployment`. */
 export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
 
-/** In: the rows of the statement. */
+/** Returns the figures from the rows of the statement. */
 export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
   const values = new Map(rows.map(({ name, value }) => [name, value]));
   const count = (name: string) => values.get(name) ?? 0;
@@ -108,7 +108,7 @@ export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
   };
 }
 
-/** Loads the figures in one D1 call. Errors: `unavailable`. */
+/** Loads the figures in one D1 call. Fails with `unavailable`. */
 export async function loadBackupFigures(db: D1Database): Promise<Result<BackupFigures>> {
   const read = await runBatch<[FigureRow, { at: number | null; named: number }]>(
     db,

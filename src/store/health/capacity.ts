@@ -11,7 +11,7 @@ const SQL = "SELECT count(*) AS vaults, total(coalesce(quota_bytes, ?1)) AS quot
 const MEGABYTE = 1_000_000;
 const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toLocaleString("en", { maximumFractionDigits: 1 });
 
-/** What a level means, for everybody: without figures. */
+/** The public meaning of each level, without figures. */
 const MEANINGS = {
   ok: { status: "ACTIVE", message: "The database has free space" },
   warning: { status: "WARNING", message: "The database is nearly full" },

@@ -4,7 +4,7 @@ import { into } from "../tables/statements.ts";
 
 /** Counts of the clean-up, for /metrics (contract 23.9). The table `counters` keeps them, because no process lives long enough. */
 
-/** What the clean-up deletes, or moves: tokens to `ended_tokens`, entries of the log to the archive. */
+/** The rows that the clean-up deletes or moves: tokens to `ended_tokens`, entries of the log to the archive. */
 export const CLEANED = [
   "token",
   "item",
@@ -45,5 +45,5 @@ export interface CountRow {
   readonly value: number;
 }
 
-/** The statement that reads the counts: one `CountRow` for each kind that has one. */
+/** Returns the statement that reads the counts: one `CountRow` for each kind that has one. */
 export const countsStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.read);

@@ -13,9 +13,9 @@ import { KEY_COLUMNS, type KeyRow, NEWEST_KEY_NONCE, openKeys } from "../vaults/
 import { into } from "../tables/statements.ts";
 
 /**
- * The rows that did not open when they were read, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each
- * with the time when it was read last. The name of a counter has the nonces of its row, so that a row that was repaired, replaced or
- * deleted counts no longer.
+ * Rows that could not be decrypted, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each with
+ * the time of its last read. The name of a counter has the nonces of its row, so a row that was repaired, replaced or deleted is
+ * no longer counted.
  */
 
 const PREFIX = "damaged/";
@@ -25,11 +25,11 @@ const ROWS_MAX = 1_000;
 
 const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;
 
-/** SQL: the header and nonce of a sealed text (crypto/seal.ts): each text has its own, and they open nothing. */
+/** Returns SQL of the header and nonce of a sealed text (crypto/seal.ts). Each text has its own nonce, which reveals nothing. */
 const nonceOf = (column: string) => `substr(${column}, 1, ${HEADER_AND_NONCE_LENGTH})`;
 
 /**
- * The name of a counter outlives its row, so it has nothing of the sealed text: without its keys a deleted vault cannot be decrypted
+ * The name of a counter. It outlives its row, so it contains no sealed text: without its keys a deleted vault cannot be decrypted
  * (contract 13.13).
  */
 const NAME_OF = {
@@ -63,8 +63,9 @@ const SQL = {
 const recorded = createCache<true>(256, MINUTE);
 
 /**
- * Records rows of a vault that did not open: Items by their ids, or without ids the row of the vault. One D1 call, and for a vault one
- * before it, because with wrong root keys no vault is damaged. It never fails: a row that is not recorded is recorded at the next read.
+ * Records rows of a vault that cannot be decrypted: Items by their ids, or without ids the row of the vault. Makes one D1 call;
+ * for a vault another call comes first, because with wrong root keys no vault is damaged. Never fails: a row that is not recorded
+ * is recorded at the next read.
  */
 export async function recordDamage(store: Store, vault: string, items: readonly string[]): Promise<void> {
   const { primary: db, now } = store; // a near read finds damaged rows too
@@ -81,8 +82,8 @@ export async function recordDamage(store: Store, vault: string, items: readonly 
 }
 
 /**
- * As `recordDamage`, for an Item of which a row or content did not open. The Item counts when its own row or the row of one of its Files
- * does not open. A version or a content does not count. One D1 call more.
+ * Records an Item after a row or content could not be decrypted, as `recordDamage` does. The Item counts if its own row or a row
+ * of its Files is damaged. A version or a content does not count. Makes one more D1 call.
  */
 export async function recordItemDamage(store: Store, vault: string, item: string): Promise<void> {
   const { db } = store;
@@ -102,12 +103,12 @@ export async function recordItemDamage(store: Store, vault: string, item: string
 
 const forgetStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.forget).bind(now - DAY);
 
-/** Deletes the records of rows that were not read in the last day. In: Unix milliseconds. Throws when D1 fails. */
+/** Deletes the records of rows that were not read in the last day. `now` is in Unix milliseconds. Throws if D1 fails. */
 export const forgetDamages = async (db: D1Database, now: number): Promise<void> => {
   await forgetStatement(db, now).run();
 };
 
-/** Whether a failure of a request tells of a damaged row. */
+/** Returns true if a request's failure indicates a damaged row. */
 export const isDamage = ({ kind, detail }: Failure): boolean =>
   kind === "integrity" || (kind === "misconfigured" && detail === KEYS_DO_NOT_OPEN);
 
@@ -121,12 +122,12 @@ export interface DamageRow {
   readonly found: number;
 }
 
-/** The statement that counts them. In: Unix milliseconds. */
+/** Returns the statement that counts damaged rows. `now` is in Unix milliseconds. */
 export const damagesStatement = (db: D1Database, now: number): D1PreparedStatement => db.prepare(SQL.count).bind(now - DAY);
 
 export const damagesOf = (rows: readonly DamageRow[]): Damages => new Map(rows.map(({ kind, found }) => [kind, found]));
 
-/** For /health. Out: a warning where damaged rows were read. In: Unix milliseconds. */
+/** Returns a warning for /health if damaged rows were read. `now` is in Unix milliseconds. */
 export async function probeDamages(db: D1Database, now: number): Promise<Result<string | undefined>> {
   const read = await runBatch<[DamageRow]>(db, damagesStatement(db, now));
   if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };

@@ -6,8 +6,8 @@ import { runBatch } from "../d1/database.ts";
 /** The tokens that end soon, for /health and /metrics (contract 13.3, 13.4). */
 
 /**
- * SQL: whether a row of `tokens` is such a token. In: ?1, Unix milliseconds. As `endsSoon`; a row of another kind is no token, or lives for hours.
- * The index `tokens_ending` has the condition on the lifetime.
+ * SQL: true for a row of `tokens` that is about to expire, as `endsSoon` defines it. ?1 is in Unix milliseconds. Rows of other
+ * kinds are not tokens, or live for hours. The index `tokens_ending` has the condition on the lifetime.
  */
 export const ENDS_SOON = `(expires_at > ?1 AND expires_at <= ?1 + ${ENDING.within} AND expires_at - created_at > ${ENDING.lifetimeAbove}
   AND (kind IS NULL OR kind = 'admin'))`;
@@ -16,13 +16,16 @@ const SQL = `SELECT count(*) AS ending FROM tokens WHERE ${ENDS_SOON}`;
 
 const IN_DAYS = { within: ENDING.within / DAY, lifetime: ENDING.lifetimeAbove / DAY };
 
-/** What /metrics says of them. */
+/** The help text of /metrics. */
 export const ENDING_HELP = `Tokens of more than ${IN_DAYS.lifetime} days that expire within ${IN_DAYS.within} days.`;
 
-/** What /health says without one. */
+/** The message of /health if there is none. */
 export const NONE_ENDING = `No token of more than ${IN_DAYS.lifetime} days expires within ${IN_DAYS.within} days`;
 
-/** For /health, which needs no token: how many there are, and no name. In: Unix milliseconds. Out: `undefined` without one. */
+/**
+ * Returns the number of tokens about to expire for /health, which needs no token: a count without names. `now` is in Unix
+ * milliseconds. Returns undefined if there are none.
+ */
 export async function probeTokens(
   db: D1Database,
   now: number,

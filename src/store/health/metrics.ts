@@ -22,18 +22,18 @@ export interface Metrics {
   readonly deleting: number;
   /** Neither revoked nor expired. */
   readonly tokens: number;
-  /** How many of them expire within 1, 7 and 30 days. */
+  /** Tokens that expire within 1, 7 and 30 days. */
   readonly expiring: readonly (readonly [days: number, count: number])[];
-  /** How many tokens end soon (contract 13.3), those that other tokens have issued too. */
+  /** Tokens about to expire (contract 13.3), including tokens issued by other tokens. */
   readonly ending: number;
-  /** When the first of them expires, in Unix seconds; absent without tokens. */
+  /** Time of the first expiry, in Unix seconds; absent without tokens. */
   readonly nextExpiry: number | undefined;
   /** Writes to Items since the service was set up, by action. */
   readonly writes: Readonly<Record<string, number>>;
   readonly backups: BackupFigures;
   /** The number of rows and objects that the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
   readonly cleaned: ReadonlyMap<string, number>;
-  /** Rows that did not open when they were read in the last day, by kind. */
+  /** Rows that could not be decrypted in the last day, by kind. */
   readonly damages: Damages;
 }
 
@@ -47,7 +47,8 @@ const SQL = {
       total(files) AS files, total(file_bytes) AS fileBytes,
       (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
-  // A token that another one has issued often lives for minutes. The clean-up moves expired tokens, so their number does not add to the rows that this reads.
+  // A token issued by another token often lives for minutes. The clean-up moves expired tokens, so they do not add to the rows
+  // read here.
   tokens: `
     SELECT total(counted) AS tokens, min(iif(counted, expires_at, NULL)) AS next, total(counted AND expires_at <= ?2) AS soon,
       total(counted AND expires_at <= ?3) AS later, total(counted AND expires_at <= ?4) AS latest, total(ending) AS ending
@@ -66,7 +67,7 @@ interface TokenCounts {
   readonly ending: number;
 }
 
-/** Loads the figures in one D1 call. In: Unix milliseconds. Errors: `unavailable`. */
+/** Loads the figures in one D1 call. `now` is in Unix milliseconds. Fails with `unavailable`. */
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
   const read = await runBatch<
     [

@@ -12,7 +12,7 @@ export async function probeDatabase(db: D1Database): Promise<Result<undefined>> 
   return answer.ok ? ok(undefined) : { ...answer, ...fail("unavailable", "The database does not answer") };
 }
 
-/** Out: a warning where the schema is served and is not the newest that this version knows. */
+/** Returns a warning if the schema is supported and is not the newest known to this version. */
 export async function probeSchema(db: D1Database): Promise<Result<string | undefined>> {
   const schema = await loadSchema(db);
   if (!schema.ok) return { ...schema, ...fail("unavailable", "The database does not answer") };

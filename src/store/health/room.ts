@@ -9,8 +9,8 @@ import { probeDatabase } from "./probes.ts";
 /** Early refusals of writes that would make the database larger. The commit loop makes the final decision (vault/growth.ts). */
 
 /**
- * Whether the database has reached a level. When the last known size has, D1 is asked for the current one, because this isolate
- * may have made no D1 call since. Errors: `unavailable`, when D1 does not answer.
+ * Returns true if the database has reached a level. If the last known size has, D1 is asked for the current size, because this
+ * isolate may have made no D1 call since. Fails with `unavailable` if D1 does not answer.
  */
 export async function confirmLevel(
   { db, settings }: Pick<Store, "db" | "settings">,
@@ -21,7 +21,7 @@ export async function confirmLevel(
   return asked.ok ? ok(reachesLevel(settings, level)) : asked;
 }
 
-/** Errors: `database_full`, `unavailable`. */
+/** Fails with `database_full` or `unavailable`. */
 export async function requireRoom(store: Store): Promise<Result<undefined>> {
   const refuses = await confirmLevel(store, "refuse");
   if (!refuses.ok) return refuses;
@@ -29,8 +29,8 @@ export async function requireRoom(store: Store): Promise<Result<undefined>> {
 }
 
 /**
- * Whether the database has room for sealed bytes that replace those of a vault. The rows of the vault are counted only when both would not
- * fit beside each other, because the counter of the vault may be damaged. In: the bytes. Errors: `unavailable`.
+ * Returns true if the database has room for sealed bytes that replace those of a vault. The rows of the vault are counted only if
+ * old and new rows do not fit together, because the vault's counter may be damaged. Fails with `unavailable`.
  */
 export async function hasRoomToReplace({ db, settings }: Store, vault: string, bytes: number): Promise<Result<boolean>> {
   if (!reachesLevel(settings, "refuse", bytes)) return ok(true);
@@ -55,8 +55,8 @@ const ENDED_BYTES = `
     EXCEPT SELECT id, generation, size FROM files WHERE vault_id = vaults.id AND item_id = items.id)) AS ended`;
 
 /**
- * Checks before an upload that the Item exists and that a content fits. In: its bytes. A content of unknown length counts
- * as 1 byte. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `database_full`, `quota`.
+ * Checks before an upload that the Item exists and that a content fits. A content of unknown length counts as 1 byte. Refusals
+ * are checked in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `database_full`, `quota`.
  */
 export async function requireRoomForFile(
   store: Store,

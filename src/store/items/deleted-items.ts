@@ -25,7 +25,7 @@ export interface DeletionColumns {
   readonly deleted_by: string;
 }
 
-/** The last versions of the deleted Items of the vault ?1. In: a further condition, on `deleted`. */
+/** Returns SQL of the last versions of the deleted Items of the vault ?1. `also` is a further condition on `deleted`. */
 const listed = (also: string): string => `
   (
     SELECT deleted.id, deleted.version, overview, deleted_at, deleted_by FROM deleted_items AS deleted
@@ -38,13 +38,13 @@ const pageOf = (also: string): string => largePage(listed(also), "id, version, o
 
 const SQL = {
   page: pageOf("true"),
-  /** Of the Items ?2. */
+  /** Among the Items ?2. */
   pageAmong: pageOf("deleted.id IN (SELECT value FROM json_each(?2))"),
   /** The last version of the Item ?2. */
   version: "(SELECT version FROM deleted_items WHERE vault_id = ?1 AND id = ?2)",
 };
 
-/** What is wrong with the columns, in words. */
+/** Returns the faults of the columns, in words. */
 export const wrongDeletionColumns = ({ deleted_at, deleted_by }: DeletionColumns): string[] => [
   ...(isTime(deleted_at) ? [] : ["deleted_at is no time"]),
   ...(isId(deleted_by) ? [] : ["deleted_by is no id of a token"]),
@@ -55,9 +55,9 @@ const isDeletion = (row: DeletionColumns): boolean => wrongDeletionColumns(row).
 const deletionOf = ({ deleted_at, deleted_by }: DeletionColumns): Deletion => ({ deletedAt: deleted_at, deletedBy: deleted_by });
 
 /**
- * A page of the deleted Items of a vault, in one D1 call; it ends with the one by which it exceeds 4 MiB sealed. In: the id
- * before the first (the empty text for the first page), and how many there are at most.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`.
+ * Returns a page of the deleted Items of a vault, in one D1 call. `after` is the id before the first Item ("" for the first
+ * page). The page ends with the Item that exceeds 4 MiB sealed, or at the limit. Refusals are checked in this order:
+ * `unauthorized` (revoked), `vault_not_found`.
  */
 export async function loadDeletedItems(
   store: Store,
@@ -93,8 +93,8 @@ const joinedDeleted = (item: string, columns: string): Joined => ({
 });
 
 /**
- * One deleted Item, with its Files, in one D1 call.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`.
+ * Returns one deleted Item with its Files, in one D1 call. Refusals are checked in this order: `unauthorized` (revoked),
+ * `vault_not_found`, `item_not_found`, `integrity`.
  */
 export async function loadDeletedItem(
   store: Store,
@@ -116,14 +116,17 @@ export async function loadDeletedItem(
   return opened.ok ? ok({ ...opened.value, ...deletionOf(joined) }) : opened;
 }
 
-/** Checks that a deleted Item exists, without opening it. Errors: as `loadDeletedItem`. */
+/** Checks that a deleted Item exists, without decrypting it. Fails as `loadDeletedItem` does. */
 export async function requireDeletedItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
   const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedDeleted(item, "deleted.id AS item"));
   if (!read.ok) return read;
   return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
 }
 
-/** One File of a deleted Item, with its key, in one D1 call. Errors: as `loadDeletedItem`, with `file_not_found` before `integrity`. */
+/**
+ * Returns one File of a deleted Item, with its key, in one D1 call. Fails as `loadDeletedItem` does, and with `file_not_found`
+ * before `integrity`.
+ */
 export async function loadDeletedFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
   const rows = store.db.prepare(fileOfVersion(SQL.version)).bind(access.vault, item, "", file);
   const joined = joinedDeleted(item, "deleted.id AS item");

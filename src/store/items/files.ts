@@ -20,8 +20,8 @@ const { associatedData } = TABLES.files;
 type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
 
 /**
- * Seals the name, the section and the key of a File, and the plain columns of its row: a row whose columns were changed
- * does not open.
+ * Seals the name, the section and the key of a File, with the plaintext columns of its row. A row with changed columns cannot be
+ * decrypted.
  */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
   return sealText(keys, associatedData.sealed(vault, file), textOf(item, file));
@@ -33,11 +33,11 @@ const textOf = (item: string, { name, section, key, generation, size }: Omit<Key
 /** 32 bytes in base64, as every key of a content. */
 const ANY_KEY = "A".repeat(44);
 
-/** The bytes of the sealed text of a File, computed without its key; 0 without a File. */
+/** Returns the bytes of the sealed text of a File, computed without its key. Returns 0 without a File. */
 export const sealedFileSize = (item: string, file: File | undefined): number =>
   file ? sealedLength(textOf(item, { ...file, key: ANY_KEY })) : 0;
 
-/** Opens a row. Errors: `integrity`. */
+/** Decrypts a row. Fails with `integrity`. */
 export async function openFile(keys: VaultKeys, vault: string, row: FileRow): Promise<Result<KeyedFile>> {
   const text = await openText(keys, associatedData.sealed(vault, row), row.sealed);
   if (!text.ok) return text;
@@ -46,7 +46,7 @@ export async function openFile(keys: VaultKeys, vault: string, row: FileRow): Pr
   return same ? ok({ ...file, id: row.id }) : fail("integrity");
 }
 
-/** Opens the only row of a query. Errors: `file_not_found`, when there is none; `integrity`. */
+/** Decrypts the only row of a query. Fails with `file_not_found` if there is none, and with `integrity`. */
 export const openOnlyFile = async (keys: VaultKeys, vault: string, [row]: readonly FileRow[]): Promise<Result<KeyedFile>> =>
   row ? openFile(keys, vault, row) : fail("file_not_found");
 
@@ -55,7 +55,7 @@ export interface KeyedFiles extends FilesOfItem {
   readonly files: readonly KeyedFile[];
 }
 
-/** Opens the rows of an Item. A row that does not open costs no other one. */
+/** Decrypts the rows of an Item. A damaged row does not affect the other rows. */
 export async function openFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<KeyedFiles> {
   const files: KeyedFile[] = [];
   const brokenFiles: string[] = [];
@@ -67,7 +67,7 @@ export async function openFiles(keys: VaultKeys, vault: string, rows: readonly F
   return brokenFiles.length > 0 ? { files, brokenFiles } : { files };
 }
 
-/** The Files of an Item as the Item has them, without the keys of their contents. */
+/** Returns the Files of an Item without the keys of their contents. */
 export const withoutKeys = ({ files, ...broken }: KeyedFiles): FilesOfItem => ({
   files: files.map(({ key: _key, ...file }) => file),
   ...broken,
@@ -77,15 +77,15 @@ const FILE = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id 
 export const FILES_OF_ITEM = `SELECT ${FILE_COLUMNS} FROM files WHERE vault_id = ?1 AND item_id = ?2 ORDER BY id`;
 
 /**
- * The Files of an Item, with their keys, in one D1 call.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
+ * Returns the Files of an Item with their keys, in one D1 call. Refusals are checked in this order: `unauthorized` (revoked),
+ * `vault_not_found`, `item_not_found`.
  */
 export async function loadFiles(store: Store, access: VaultAccess, item: string): Promise<Result<KeyedFiles>> {
   const read = await loadFileRows(store, access, item, store.db.prepare(FILES_OF_ITEM).bind(access.vault, item));
   return read.ok ? ok(await openFiles(read.value.keys, access.vault, read.value.rows)) : read;
 }
 
-/** One File of an Item. Errors: as `loadFiles`, and then `file_not_found`, `integrity`. */
+/** Returns one File of an Item. Fails as `loadFiles` does, then with `file_not_found` or `integrity`. */
 export async function loadFile(store: Store, access: VaultAccess, item: string, file: string): Promise<Result<KeyedFile>> {
   const read = await loadFileRows(store, access, item, store.db.prepare(FILE).bind(access.vault, item, file));
   return read.ok ? openOnlyFile(read.value.keys, access.vault, read.value.rows) : read;

@@ -17,7 +17,7 @@ export type SealedItem = RowInVault<"items">;
 
 const { associatedData } = TABLES.items;
 
-/** What the text `details` has (decision 0053). */
+/** The content of the text `details` (decision 0053). */
 export type Details = Pick<Item, "title" | "state" | "sections" | "fields" | "nonce">;
 
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
@@ -34,11 +34,11 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
 
 const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + sealedLength(text), 0);
 
-/** The bytes of both sealed texts of an Item, as its row has them, computed without sealing them. */
+/** Returns the bytes of both sealed texts of an Item, computed without sealing them. */
 export const sealedTexts = (item: Item): number => lengthOf(textsOf(item));
 
 /**
- * The bytes of the names and sections of the Files of an Item, as if they were a third sealed text. They count towards the
+ * Returns the bytes of the names and sections of the Files of an Item, as if they were a third sealed text. They count towards the
  * Item's size (contract 12.1). The row of a File has about 400 bytes more; the number of Files bounds these.
  */
 export const sealedNames = (item: Item): number => lengthOf(namesOf(item));
@@ -64,21 +64,21 @@ const textsOf = ({
 const usernameOf = (fields: Item["fields"]): string | undefined =>
   fields.find(({ purpose }) => purpose === "USERNAME")?.value || undefined;
 
-/** Opens the summary of a row of this vault. Errors: `integrity`. */
+/** Decrypts the summary of a row of this vault. Fails with `integrity`. */
 export async function openSummary(keys: VaultKeys, vault: string, row: Omit<ItemRow, "details">): Promise<Result<Summary>> {
   const { id, version } = row;
   const text = await openText(keys, associatedData.overview(vault, row), row.overview);
   return text.ok ? ok({ ...(JSON.parse(text.value) as Summary), id, vault, version }) : text;
 }
 
-/** Opens the details of a row of this vault. Errors: `integrity`. */
+/** Decrypts the details of a row of this vault. Fails with `integrity`. */
 export async function openDetails(keys: VaultKeys, vault: string, row: Omit<ItemRow, "overview">): Promise<Result<Details>> {
   const text = await openText(keys, associatedData.details(vault, row), row.details);
   if (!text.ok) return text;
   return ok({ ...(JSON.parse(text.value) as Omit<Details, "nonce">), nonce: noncePrefix(row.details).toHex() });
 }
 
-/** What a list has for a row of this vault that does not open. */
+/** Returns the list entry of a row of this vault that cannot be decrypted. */
 export const brokenItem = (vault: string, { id, version }: Pick<ItemRow, "id" | "version">): BrokenItem => ({
   id,
   vault,
@@ -86,7 +86,7 @@ export const brokenItem = (vault: string, { id, version }: Pick<ItemRow, "id" | 
   broken: "integrity",
 });
 
-/** Opens a row and the rows of its Files. Errors: `integrity`, when the row itself does not open. */
+/** Decrypts a row and the rows of its Files. Fails with `integrity` if the row itself cannot be decrypted. */
 export async function openItem(
   keys: VaultKeys,
   vault: string,
@@ -104,7 +104,7 @@ export async function openItem(
   return ok({ ...attributes, ...details.value, ...withoutKeys(files) });
 }
 
-/** Opens an Item for an answer, which has the name of its vault too. Errors: `integrity`. */
+/** Decrypts an Item for an answer, which has the name of its vault too. Fails with `integrity`. */
 export async function openAnswered(
   { keys, openName }: Pick<FromVault<unknown, never>, "keys" | "openName">,
   vault: string,
@@ -117,7 +117,10 @@ export async function openAnswered(
 
 type JoinedItem = Omit<ItemRow, "id"> | { version: null };
 
-/** One Item. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`. */
+/**
+ * Returns one Item. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`,
+ * `integrity`.
+ */
 export async function loadItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item & OfVault>> {
   const row = joinedItem(item, "version, overview, details");
   const read = await loadFromVault<JoinedItem, [FileRow]>(

@@ -16,32 +16,32 @@ import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 export const SLICE_ROWS_MAX = 2_000;
 /** A slice ends with the row by which its sealed summaries exceed 4 MiB. One may have half a MiB. */
 export const SLICE_BYTES_MAX = 4 * 1024 * 1024;
-/** This number of rows stays below `SLICE_BYTES_MAX` whatever the rows hold, so their bytes are not summed. */
+/** This number of rows stays below `SLICE_BYTES_MAX` whatever their content, so their bytes are not summed. */
 const UNMEASURED_ROWS_MAX = 8;
 
 /** Part of a list. */
 export interface Slice extends OfVault {
-  /** Those that pass, and the rows that do not open, in the order of their ids. */
+  /** The Items that pass, and the broken rows, in the order of their ids. */
   readonly items: readonly (Summary | BrokenItem)[];
-  /** The number of Items that were looked at. */
+  /** Number of Items read. */
   readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
   readonly next: string | undefined;
   /** The state of the vault that the rows were read of. */
   readonly state: ListState;
-  /** Whether the vault has the state that the client knows: then no row was read. */
+  /** True if the vault still has the client's state. No row was read then. */
   readonly unchanged: boolean;
   /** The MAC of a text and of the bytes of the vault, which the restore of a damaged backup changes although the state repeats. */
   readonly sign: (text: string) => Promise<string>;
 }
 
-/** What a slice of a list has. */
+/** Options of a slice. */
 export interface SliceOptions {
   /** The number of rows to look at at most. */
   readonly most?: number | undefined;
-  /** Whether archived Items pass (contract 14.15). */
+  /** True if archived Items pass (contract 14.15). */
   readonly archived?: boolean;
-  /** The state that the client has: the slice is empty when it is still that of the vault. */
+  /** The client's state. The slice is empty if the vault still has this state. */
   readonly known?: ListState | undefined;
 }
 
@@ -61,7 +61,7 @@ const namedBy = (ids: readonly string[]): Source => ({
   condition: "id IN (SELECT value FROM json_each(?2))",
   value: JSON.stringify(ids),
 });
-/** In: the blind indexes of the title under the keys of the vault: a row has the index under one of them. */
+/** Returns the source of rows with one of these blind indexes: those of the title under the keys of the vault. */
 const titledBy = (indexes: readonly string[]): Source => ({
   // Without the hint SQLite takes the primary key and reads every Item.
   table: "items INDEXED BY items_by_title",
@@ -69,7 +69,10 @@ const titledBy = (indexes: readonly string[]): Source => ({
     ? { condition: "title_index = ?2", value: indexes[0]! }
     : { condition: "title_index IN (SELECT value FROM json_each(?2))", value: JSON.stringify(indexes) }),
 });
-/** As `titledBy`, among some Items: with the primary key, so that the rows of others with the title are not read. */
+/**
+ * Returns the source as `titledBy` does, among some Items. It uses the primary key, so that rows of other Items with the title
+ * are not read.
+ */
 const titledAmong = (indexes: readonly string[], items: ReadonlySet<string>): Source => ({
   table: "items NOT INDEXED",
   condition: "title_index IN (SELECT value FROM json_each(?2 ->> 0)) AND id IN (SELECT value FROM json_each(?2 ->> 1))",
@@ -89,12 +92,12 @@ const stateOf = (row: StateRow): ListState => ({
   updatedAt: row.updated_at,
 });
 
-/** The rows after an id, and one more, which shows only that this slice is not the last. */
+/** Returns SQL of the rows after an id. One more row shows that this slice is not the last. */
 const smallPage = (source: string) => `SELECT id, version, overview FROM ${source} AND id > ?3 ORDER BY id LIMIT ?4 + 1`;
 
 /**
- * The same rows, bounded by their size: the sizes are added up row by row only when their sum is over the bound.
- * In: `FROM` and `WHERE` without the first word, and the columns.
+ * Returns SQL of the same rows, bounded by their size. The sizes are added row by row only if their sum exceeds the bound.
+ * `source` is `FROM` and `WHERE` without the first word.
  */
 export function largePage(source: string, columns = "id, version, overview"): string {
   const rows = `${source} AND id > ?3`;
@@ -109,10 +112,12 @@ export function largePage(source: string, columns = "id, version, overview"): st
 type Row = Omit<ItemRow, "details">;
 
 /**
- * The summaries of a vault after an id, in one D1 call; a slice may hold less than there is.
- * In: the readings of a filter, which differ in no title; the id (the empty text for the first slice).
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`; `integrity`, when a row with the title that the filter asks for does
- * not open: a client that gets an empty list would create the Item again. Without a title such a row is in the list as broken.
+ * Returns the summaries of a vault after an id ("" for the first slice), in one D1 call. A slice may have fewer Items than there
+ * are. All readings of the filter have the same title.
+ *
+ * Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`. `integrity` means that a row with
+ * the filter's title cannot be decrypted: a client that gets an empty list would create the Item again. Without a title such a
+ * row is in the list as broken.
  */
 export async function loadSlice(
   store: Store,
@@ -152,18 +157,18 @@ export async function loadSlice(
   });
 }
 
-/** The ids that a list looks at. In: those of its filter, if it has any. Out: `undefined` when it looks at all Items. */
+/** Returns the ids that a list reads, given those of its filter. Returns undefined if it reads all Items. */
 const within = ({ items }: VaultAccess, ids: readonly string[] | undefined): readonly string[] | undefined =>
   items && ids ? ids.filter((id) => items.has(id)) : items ? [...items] : ids;
 
-/** The number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
+/** Returns the number of rows in the slice: at most `limit`, up to the row that exceeds the bound. */
 export function fitting(rows: readonly Pick<Row, "overview">[], limit: number): number {
   let octets = 0;
   const end = rows.findIndex(({ overview }) => (octets += overview.length) > SLICE_BYTES_MAX);
   return Math.min(limit, end < 0 ? rows.length : end + 1);
 }
 
-/** Which rows of a source a slice looks at. */
+/** The rows of a source that a slice reads. */
 interface Range extends Pick<SliceOptions, "known"> {
   readonly after: string;
   readonly limit: number;
@@ -182,9 +187,9 @@ function load(store: Store, access: VaultAccess, { table, condition, value }: So
 const TITLED_CALLS_MAX = 3;
 
 /**
- * The rows whose blind index is that of the title. The key of the index is in the vault's row, wrapped, so an isolate
- * without the key in its cache makes one D1 call for the key before the one for the rows. A call asks for the indexes under all keys that the
- * calls before it have found: a replica may not have the latest ones yet. When there are further keys after that, all rows are read.
+ * Loads the rows with the blind index of a title. The index key is in the vault's row, wrapped. An isolate without the key in its
+ * cache makes one more D1 call for it first. A call asks for the indexes under all keys found so far; a replica may not have the
+ * latest keys yet. If further keys appear after that, all rows are read.
  */
 async function loadTitled(store: Store, access: VaultAccess, title: string, range: Range): ReturnType<typeof load> {
   let keys = cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? [];
@@ -197,6 +202,6 @@ async function loadTitled(store: Store, access: VaultAccess, title: string, rang
     if (all.every(({ id }) => keys.some((key) => key.id === id))) return found;
     keys = keys.concat(all);
   }
-  // The titles are compared once the rows are open.
+  // The titles are compared after the rows are decrypted.
   return load(store, access, access.items ? namedBy([...access.items]) : ALL, range);
 }

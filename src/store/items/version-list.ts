@@ -37,8 +37,9 @@ interface Newest {
 }
 
 /**
- * A page of the versions of an Item, in one D1 call. In: the version before which the page begins (absent: the newest first),
- * and how many versions it has at most. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
+ * Returns a page of the versions of an Item, in one D1 call. It begins before the version `before` (absent: with the newest) and
+ * has at most `limit` versions. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`,
+ * `item_not_found`.
  */
 export async function loadVersions(
   store: Store,

@@ -17,7 +17,7 @@ const VERSION = `
     UNION ALL SELECT version, overview, details FROM item_versions WHERE vault_id = ?1 AND item_id = ?2 AND version = ?3`;
 
 /**
- * One version of an Item, also the current one, with its Files, in one D1 call. Errors, in this order: `unauthorized`
+ * Returns one version of an Item, also the current one, with its Files, in one D1 call. Errors, in this order: `unauthorized`
  * (revoked), `vault_not_found`, `item_not_found`, `version_not_found`, `integrity`.
  */
 export async function loadVersion(
@@ -45,7 +45,7 @@ interface Found {
   readonly found: number | null;
 }
 
-/** Whether an Item has a version. */
+/** Returns the join that checks if an Item has a version. */
 const joinedVersion = (item: string, version: number): Joined => ({
   ...joinedItem(
     item,
@@ -55,13 +55,13 @@ const joinedVersion = (item: string, version: number): Joined => ({
   values: [item, version],
 });
 
-/** In: the version, for the message: where the query names it, the path does not. */
+/** Refuses a missing Item or version. The version is for the message: if the query names it, the path does not have it. */
 const checkFound = ({ item, found }: Found, version: number): Result<undefined> => {
   if (item === null) return fail("item_not_found");
   return found === 1 ? ok(undefined) : fail("version_not_found", String(version));
 };
 
-/** Checks that a version exists, without opening it. Errors: as `loadVersion`. */
+/** Checks that a version exists, without decrypting it. Fails as `loadVersion` does. */
 export async function requireVersion(
   store: Store,
   access: VaultAccess,
@@ -72,7 +72,10 @@ export async function requireVersion(
   return read.ok ? checkFound(read.value.joined, version) : read;
 }
 
-/** One File of a version, with its key, in one D1 call. Errors: as `loadVersion`, with `file_not_found` before `integrity`. */
+/**
+ * Returns one File of a version, with its key, in one D1 call. Fails as `loadVersion` does, and with `file_not_found` before
+ * `integrity`.
+ */
 export async function loadFileOfVersion(
   store: Store,
   access: VaultAccess,

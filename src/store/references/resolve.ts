@@ -33,12 +33,12 @@ import type { KeyedFile } from "../../model/file.ts";
 import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
 
 /**
- * Resolves references (contract 16) in one D1 call: it brings the vaults that the token reads, and the Items of these titles in
- * each of them. A further call is made for the Items
- * - when references by name × vaults are more than `LIMITS.referencePairs`, or the keys of a vault are not in the cache of the
- *   isolate, which the blind indexes need;
+ * Resolves references (contract 16) in one D1 call. The call loads the token's readable vaults, and the Items with these titles
+ * in each of them. Further calls are made:
+ * - for the Items, if references by name × vaults exceed `LIMITS.referencePairs`, or if a vault's keys, needed for blind indexes,
+ *   are not cached;
  * - for each 4 MiB of Items that are larger than 20 KiB;
- * and one for the Files, when a reference names no field.
+ * - for the Files, if a reference names no field.
  */
 
 /** Computes the blind indexes of a name once for each vault. */
@@ -53,14 +53,14 @@ function createIndexer(): (keys: VaultKeys, name: string) => Promise<string[]> {
 }
 
 /**
- * How often a request is tried when the keys of a vault change between two of its D1 calls. A reseal changes them twice: it gives the vault new
- * ones, and takes the old ones away at its end. Two reseals may fall into one request (seed 130 of the simulator).
+ * Tries of a request, if the keys of a vault change between two of its D1 calls. A reseal changes them twice: it adds new keys,
+ * and at its end removes the old keys. Two reseals may fall into one request (seed 130 of the simulator).
  */
 const TRIES_MAX = 5;
 
 /**
- * Out: what each reference stands for, in their order. Errors: `unauthorized` (revoked), `unavailable`; of a reference
- * `reference_not_found`, `ambiguous`, `invalid`, and those of vaults, Items and Files that do not open.
+ * Returns the value of each reference, in order. Fails with `unauthorized` (revoked) or `unavailable`. A single reference fails
+ * with `reference_not_found`, `ambiguous` or `invalid`, or as decrypting its vault, Item or File does.
  */
 export async function resolveReferences(
   store: Store,
@@ -119,7 +119,7 @@ async function resolveOnce(
   return withFiles(store, reading, begun, hits);
 }
 
-/** Completes the searches that name no field. Errors: as `findFiles`. */
+/** Completes the searches that name no field. Fails as `findFiles` does. */
 async function withFiles(
   store: Store,
   reading: Reading,
@@ -151,8 +151,8 @@ interface Reading extends Reader {
 const nameOf = (one: Wanted): string => [one.vault, one.item, one.folded].join("/");
 
 /**
- * Loads the Items of the searches that were not asked for as a whole: of several blind indexes, an Item may have got another one since a part of
- * them was asked for, while the vault gets new keys. Errors: as `loadWanted`.
+ * Loads the Items of the searches that were not wholly queried. While the vault gets new keys, an Item may change its blind index
+ * between two queries. Fails as `loadWanted` does.
  */
 async function loadMissing(
   store: Store,
@@ -167,7 +167,7 @@ async function loadMissing(
   return each.size > 0 ? loadWanted(store, reading, [...each.values()]) : ok([]);
 }
 
-/** Reads the Items, each once, and loads those of which the text is missing. Out: how many Items have the title of a search. */
+/** Reads each Item once, and loads the Items whose text is missing. Returns the number of Items with the title of each search. */
 async function readItems(
   store: Store,
   reading: Reading,
@@ -213,9 +213,9 @@ const SQL = `
 const itemName = (vault: string, item: string): string => `${vault}/${item}`;
 
 /**
- * Finds the Files, in one D1 call, or in none when there is nothing to find. Out: the File of each search, in their order.
- * Errors: `unauthorized` (revoked), `unavailable`; of a search `reference_not_found`, `ambiguous`, `integrity`, and 400 when
- * the Items have too many Files together.
+ * Finds the Files, in at most one D1 call. Returns the File of each search, in order. Fails with `unauthorized` (revoked) or
+ * `unavailable`. A single search fails with `reference_not_found`, `ambiguous` or `integrity`, and with 400 if the Items together
+ * have too many Files.
  */
 async function findFiles(store: Store, reader: Reader, searches: readonly FileSearch[]): Promise<Result<Result<KeyedFile>[]>> {
   if (searches.length === 0) return ok([]);
@@ -228,7 +228,7 @@ async function findFiles(store: Store, reader: Reader, searches: readonly FileSe
   const rows = read.value;
   const last = rows.at(-1);
   const rowsOf = Map.groupBy(rows, (row) => itemName(row.vault_id, row.item_id));
-  // The Files of the last Item may be incomplete, and those of other Items are missing.
+  // The Files of the last Item may be incomplete, and Files of other Items are missing.
   const isCut = rows.length > LIMITS.referencedFiles;
   const cut = isCut && last && itemName(last.vault_id, last.item_id);
   const isComplete = (name: string): boolean => !isCut || (name !== cut && rowsOf.has(name));
@@ -240,7 +240,7 @@ async function findFiles(store: Store, reader: Reader, searches: readonly FileSe
     opened.set(name, opening);
     const { files, brokenFiles } = await opening;
     const found = findFile(files, reference, within);
-    // The name of a File whose row does not open may be the one of the reference.
+    // A File whose row cannot be decrypted may have the name in the reference.
     const isCertain = found.ok && found.value !== undefined && isIdOfFile(found.value, reference.field);
     if (brokenFiles && !isCertain) return fail("integrity");
     if (!found.ok) return found;

@@ -12,7 +12,7 @@ import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/
 
 /** The rows that references need, loaded in as few D1 calls as possible. Each call checks the token too. */
 
-/** Who reads. `vaults` are the ids of the vaults that the token reads. */
+/** The reader. `vaults` has the ids of the vaults that the token can read. */
 export interface Reader {
   readonly token: TokenIdentity;
   readonly vaults: readonly string[];
@@ -21,8 +21,9 @@ export interface Reader {
 }
 
 /**
- * The keys of the vaults, as the first call found them. A vault may get or lose keys before a further call, which may also be answered by another
- * replica: then a blind index under a key that is gone finds nothing, and a row under a new one does not open, so the request begins again.
+ * The keys of the vaults, as the first call found them. A vault may gain or lose keys before a further call, which another
+ * replica may answer. A blind index under a lost key then finds nothing, and a row under a new key cannot be decrypted. The
+ * request then starts again.
  */
 export interface KeysInUse {
   /** The column `keys`, by the ids of the vaults. */
@@ -37,7 +38,7 @@ export interface Wanted {
   readonly folded: string | null;
 }
 
-/** A row that was found. The text is absent when those before it are as large as one call may load. */
+/** A matching row. Its text is absent if earlier texts already fill one call. */
 export interface FoundRow {
   readonly vault_id: string;
   readonly id: string;
@@ -49,12 +50,13 @@ export interface FoundRow {
 
 export type ListedRow = KeyRow & NameRow;
 
-/** The most characters of sealed texts that one call loads. */
+/** Characters of sealed texts that one call loads. */
 const CALL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
- * The most Items that one call loads. 100 references name fewer than `guessed`, except with many vaults. `wanted` has room for all that
- * 100 references may name: for each an Item by its id, and three by their title, or six while the vault gets new keys; and the Items of scopes.
+ * Items that one call loads. 100 references name fewer than `guessed`, except with many vaults. `wanted` has room for all Items
+ * that 100 references can name. Each may name one Item by id and three by title, or six while the vault gets new keys. The Items
+ * of scopes are added.
  */
 export const CALL_ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references + LIMITS.tokenItems };
 
@@ -87,7 +89,7 @@ const SQL = {
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
-/** The columns of a row whose text is small enough that `CALL_ITEMS_MAX.guessed` of them fit into one call. */
+/** The columns of a row. The text is included if it is so small that `CALL_ITEMS_MAX.guessed` of them fit into one call. */
 const GUESSED = `
   items.vault_id, items.id, version, folded_index AS folded,
   iif(${BYTES} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}, details, NULL) AS details`;
@@ -103,7 +105,10 @@ const GUESSES = `
 
 const KEYS = "SELECT id, keys FROM vaults WHERE id IN (SELECT value FROM json_each(?1))";
 
-/** A further call: it also checks that the vaults of the rows have the keys that the request uses. Errors: as `loadForToken`. */
+/**
+ * Makes a further call, which also checks that the vaults of the rows still have the request's keys. Fails as `loadForToken`
+ * does.
+ */
 export async function loadMore<Row>(
   store: Store,
   { token, keysInUse }: Reader,
@@ -121,7 +126,7 @@ export async function loadMore<Row>(
 const listOf = (wanted: readonly Wanted[]): string =>
   JSON.stringify(wanted.map(({ vault, item, folded }) => [vault, item, folded]));
 
-/** Loads vaults of the token, and some Items, in one D1 call. Errors: `unauthorized` (revoked), `unavailable`. */
+/** Loads vaults of the token, and some Items, in one D1 call. Fails with `unauthorized` (revoked) or `unavailable`. */
 export async function loadVaultsAndItems(
   store: Store,
   { token }: Reader,

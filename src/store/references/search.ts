@@ -12,21 +12,21 @@ import type { ReferencedVault } from "./vaults.ts";
 import { type Dialect, DIALECTS } from "../../model/dialect.ts";
 import { codeOfField } from "../../model/totp.ts";
 
-/** Which Item a reference names (contract 16.5), and what it says of the field. */
+/** The Item that a reference names (contract 16.5), and its field. */
 
 /** The Item of a reference, at the version that was read. */
 export type ItemState = Pick<Item, "id" | "vault" | "version" | "nonce">;
 
-/** What a reference stands for. */
+/** The target of a reference. */
 export interface Resolved extends ItemState {
-  /** A text, or the File whose content it is. */
+  /** A text, or the File that has the content. */
   readonly value: string | KeyedFile;
 }
 
-/** An Item that a reference may name: its answer, or where its Files have to be looked at. */
+/** An Item that a reference may name: its answer, or the sections in which to search its Files. */
 export type Hit = Result<Resolved> | { readonly ok: "file"; readonly item: ItemState; readonly within: FoundField["within"] };
 
-/** A reference on its way. */
+/** A reference during its search. */
 export interface Search {
   readonly reference: Reference;
   readonly vault: ReferencedVault;
@@ -39,7 +39,7 @@ export interface Search {
   readonly byTitle: Hit[];
 }
 
-/** The id in a part of a reference, in either form; `undefined` when it has no such form or can name nothing. */
+/** Returns the id in a part of a reference, in either form. Returns undefined if it does not have the form, or names nothing. */
 export function idIn(part: string): string | undefined {
   const id = parseId(part);
   return id !== undefined && isId(id) ? id : undefined;
@@ -58,8 +58,8 @@ export const startSearch = (reference: Reference, vault: ReferencedVault, folded
 export const wantedBy = ({ vault, item, folded }: Search, scope: Scope): Wanted[] => wantedIn(vault.id, item, folded, scope);
 
 /**
- * What is looked for. In: the id that is named, if any, and the blind indexes of the name. Of a vault with some Items in the scope these
- * are looked for: the name may be that of others too, which must not make it ambiguous.
+ * Returns the rows to load. `item` is the named id, if any; `indexes` are the blind indexes of the name. In a vault with only
+ * some Items in scope, exactly these Items are loaded: other Items may have the same name, which must not make it ambiguous.
  */
 export function wantedIn(vault: string, item: string | undefined, indexes: readonly string[], scope: Scope): Wanted[] {
   const items = itemsIn(scope[vault]);
@@ -70,7 +70,7 @@ export function wantedIn(vault: string, item: string | undefined, indexes: reado
 /** A row with its text. */
 type LoadedRow = FoundRow & { readonly details: string };
 
-/** Out: a function that gives the searches which a row may answer. */
+/** Returns a function that gives the searches that a row may answer. */
 export function indexSearches(searches: readonly Search[]): (row: FoundRow) => readonly Search[] {
   const byKey = new Map<string, Set<Search>>();
   for (const search of searches) {
@@ -82,7 +82,7 @@ export function indexSearches(searches: readonly Search[]): (row: FoundRow) => r
   return ({ vault_id, id, folded }) => [...new Set([...at(vault_id, id), ...at(vault_id, folded)])];
 }
 
-/** Opens the details of an Item once, and tells each of the searches what they say. */
+/** Decrypts the details of an Item once, and passes them to each of the searches. */
 export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
   const { vault } = searches[0]!;
   const opened = await openDetails(vault.keys, vault.id, row);
@@ -115,23 +115,23 @@ function createLookUp(
   };
 }
 
-/** The end of a search. In: how many Items have the indexed title. */
+/** Concludes a search. `titled` is the number of Items with the indexed title. */
 export function concludeSearch({ byId, byTitle }: Search, titled: number): Hit {
   if (byId) return byId;
   if (titled >= SAME_TITLE_ITEMS_MAX || byTitle.length > 1) return namesSeveral("Items of the vault");
   return byTitle[0] ?? namesNone("Item of the vault");
 }
 
-/** What a reference says of a field, by its attribute (contract 16.7). */
+/** The attributes of fields in references (contract 16.7). */
 
-/** What the answer to a reference depends on besides the field. */
+/** The context of an answer to a reference, besides the field. */
 interface ReferenceContext {
   readonly dialect: Dialect;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-/** Out: `undefined` when the field has no such attribute. */
+/** By attribute, a function that returns undefined if the field has no such attribute. */
 const ATTRIBUTES: Readonly<Record<Attribute, (field: Field, context: ReferenceContext) => string | undefined>> = {
   value: ({ type, value }, { dialect }) => DIALECTS[dialect].fieldValue(type, value),
   type: ({ type }) => type,
@@ -139,7 +139,7 @@ const ATTRIBUTES: Readonly<Record<Attribute, (field: Field, context: ReferenceCo
   otp: (field, { now }) => codeOfField(field, now),
 };
 
-/** The attribute of a field that a reference asks for. Errors: 400, for the one-time password of a field that has none. */
+/** Returns the attribute of a field that a reference names. Fails with 400 for the one-time password of a field without one. */
 export function attributeOf(field: Field, { attribute }: Reference, context: ReferenceContext): Result<string> {
   const value = ATTRIBUTES[attribute](field, context);
   return value === undefined ? invalid("the field has no one-time password") : ok(value);

@@ -7,7 +7,7 @@ import type { Store } from "../d1/database.ts";
 import type { ListedRow } from "./rows.ts";
 import { openKeys, openName } from "../vaults/rows.ts";
 
-/** Which vault a reference names (contract 16.4). No name is cached: the rows are loaded with each request. */
+/** Finds the vault that a reference names (contract 16.4). No name is cached: the rows are loaded with each request. */
 
 export interface ReferencedVault {
   readonly id: string;
@@ -19,7 +19,7 @@ export interface ReferencedVault {
 /** The vaults that references may name, by their ids. */
 export type ReferencedVaults = ReadonlyMap<string, Result<ReferencedVault>>;
 
-/** Opens vaults. One that does not open refuses only the references that may name it. */
+/** Decrypts vaults. A damaged vault refuses only the references that may name it. */
 export async function openVaults(store: Store, rows: readonly ListedRow[]): Promise<ReferencedVaults> {
   return new Map(
     await Promise.all(
@@ -35,8 +35,8 @@ export async function openVaults(store: Store, rows: readonly ListedRow[]): Prom
 }
 
 /**
- * The vault of this id or name. In: the vaults that the token reads, so that a reference to another one is refused like one to
- * a vault that does not exist. Errors: `reference_not_found`, `ambiguous`; those of vaults that do not open.
+ * Returns the vault with this id or name. `vaults` has only the token's readable vaults, so any other vault is refused like a
+ * missing one. Fails with `reference_not_found` or `ambiguous`, and as decrypting a vault does.
  */
 export function findVault(vaults: ReferencedVaults, part: string): Result<ReferencedVault> {
   const byId = vaults.get(parseId(part) ?? "");
@@ -45,7 +45,7 @@ export function findVault(vaults: ReferencedVaults, part: string): Result<Refere
   const named = [...vaults.values()].filter((vault) => vault.ok && vault.value.name === folded);
   if (named.length > 1) return namesSeveral("vaults");
   if (named[0]) return named[0];
-  // It may be one whose name is unknown.
+  // It may be a vault whose name is unknown.
   const broken = [...vaults.values()].find((vault): vault is Refusal => !vault.ok);
   const hasUnknown = [...vaults.values()].some((vault) => vault.ok && vault.value.name === undefined);
   return broken ?? (hasUnknown ? fail("integrity") : namesNone("vault that the token reads"));

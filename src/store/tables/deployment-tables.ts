@@ -2,7 +2,7 @@ import { type AssociatedData, NOWHERE } from "../../crypto/seal.ts";
 import { TOKEN_KINDS } from "../../model/token-kind.ts";
 import type { Table } from "./table.ts";
 
-/** The tables of what belongs to no vault. */
+/** The tables outside vaults. */
 
 const textOfToken = (_: string, { id }: { readonly id: string }): AssociatedData => ({
   kind: "token",

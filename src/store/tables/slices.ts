@@ -3,7 +3,7 @@ import { columnsOfKind, type NamedTable } from "./tables.ts";
 
 /**
  * The SQL of slices: the rows after a key, in the order of the key, bounded by their number and by the bytes of their texts. The
- * sizes are added up apart from the texts, which SQLite would copy.
+ * sizes are summed apart from the texts, which SQLite would copy.
  */
 
 /** The most rows of a slice, and the bytes of sealed texts with which it ends: the row that reaches them is its last one. The first row is always in it. */
@@ -15,7 +15,7 @@ export interface SliceBounds {
 /** A value of a key, as D1 gives it. */
 export type KeyValue = string | number | null;
 
-/** The primary key without `vault_id`, where that is the first column of it. */
+/** Returns the primary key without `vault_id`, if that is its first column. */
 export const keyInVault = ({ key }: Table): readonly string[] => (key[0] === "vault_id" ? key.slice(1) : key);
 
 /** SQL: the bytes of the sealed texts of a row. */
@@ -24,24 +24,24 @@ export const textBytes = (
   columns: readonly string[] = [...columnsOfKind(table, "sealed"), ...columnsOfKind(table, "lines")],
 ): string => columns.map((column) => `octet_length(${column})`).join(" + ") || "0";
 
-/** The key before all others, without `vault_id`. */
+/** Returns the key before all other keys, without `vault_id`. */
 export const firstKey = (table: Table): KeyValue[] =>
   keyInVault(table).map((column) => (table.columns[column] === "number" ? -1 : ""));
 
-/** SQL: whether a row comes after a key. In: the number of the parameter with which the key begins. */
+/** Returns SQL that is true for a row after a key. `parameter` is the number of the key's first parameter. */
 export const isAfterKey = (key: readonly string[], parameter: number): string =>
   `(${key.join(", ")}) > (${key.map((_, index) => `?${parameter + index}`).join(", ")})`;
 
-/** Each column has its own DESC: else only the last one would descend. */
+/** Returns the key in descending order. Each column needs its own DESC; otherwise only the last column would descend. */
 const descending = (key: readonly string[]): string => key.map((column) => `${column} DESC`).join(", ");
 
-/** SQL: the sum of the bytes of a row and of all before it. In: the order; absent: as the rows are found. */
+/** Returns SQL of the sum of the bytes of a row and all rows before it. Without `order`, rows are taken as they are found. */
 export const runningSum = (bytes: string, order?: string): string =>
   `sum(${bytes}) OVER (${order ? `ORDER BY ${order} ` : ""}ROWS UNBOUNDED PRECEDING)`;
 
 /**
- * SQL: the keys of the rows of a slice. In: the columns of the key; the expression of the bytes of a row; `FROM` and all of `WHERE`,
- * without those words; whether the slice begins with the last row.
+ * Returns SQL of the keys of a slice's rows. `key` has the columns of the key; `bytes` is the expression for the bytes of a row.
+ * `source` is `FROM` and `WHERE` without those words. With `backwards` the slice starts at the last row.
  */
 export function keysOfSlice(
   key: readonly string[],
@@ -62,7 +62,7 @@ export function keysOfSlice(
 const lastKey = (key: readonly string[], bytes: string, source: string, bounds: SliceBounds): string =>
   `${keysOfSlice(key, bytes, source, bounds)} ORDER BY ${descending(key)} LIMIT 1`;
 
-/** What a slice reads besides the rows of a table of a vault after a key. */
+/** Options of a slice, besides the table of a vault and the key. */
 export interface SliceOptions {
   /** The columns; absent: all but `vault_id`. */
   readonly columns?: readonly string[];
@@ -73,8 +73,9 @@ export interface SliceOptions {
 }
 
 /**
- * SQL: a slice of the rows of the vault ?1 after a key, in the order of the key, with the bytes of their texts as `row_bytes`. A range of
- * keys, because in a table WITHOUT ROWID SQLite reads about a dozen whole rows to find one by its key.
+ * Returns SQL of a slice of rows of the vault ?1 after a key, in the order of the key, with the bytes of their texts as
+ * `row_bytes`. It reads a range of keys: in a table WITHOUT ROWID SQLite reads about a dozen whole rows to find one row by its
+ * key.
  */
 export function sliceOfVault(table: NamedTable, bounds: SliceBounds, options: SliceOptions = {}): string {
   const { columns = columnsInVault(table), where, keyParameter = 2 } = options;
@@ -86,14 +87,14 @@ export function sliceOfVault(table: NamedTable, bounds: SliceBounds, options: Sl
     ORDER BY ${key.join(", ")}`;
 }
 
-/** All columns but `vault_id`, those of the key first. */
+/** Returns all columns but `vault_id`, the key's columns first. */
 export const columnsInVault = (table: Table): string[] => [
   ...new Set([...keyInVault(table), ...Object.keys(table.columns).filter((column) => column !== "vault_id")]),
 ];
 
 /**
- * The key after which the next slice begins; `null` when no rows are left. In: the rows of a slice, with `row_bytes`. A slice that did not
- * reach a bound has the last row.
+ * Returns the key after which the next slice begins, or `null` if no rows are left. `slice` has the rows of a slice, with
+ * `row_bytes`. A slice below its bounds includes the last row.
  */
 export function keyOfNextSlice(
   table: Table,

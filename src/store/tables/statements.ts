@@ -8,14 +8,14 @@ export const into = <Name extends TableName>(
   columns = Object.keys(TABLES[table].columns) as (keyof RowOf<Name>)[],
 ): string => `INTO ${table} (${columns.join(", ")})`;
 
-/** SQL: inserts a row. ?1 and on: the values. In: whether a row with the same key is replaced. */
+/** Returns SQL that inserts a row. The values start at ?1. With `replaces`, a row with the same key is replaced. */
 export const insertRow = <Name extends TableName>(table: Name, columns: (keyof RowOf<Name>)[], replaces = false): string =>
   `INSERT ${replaces ? "OR REPLACE " : ""}${into(table, columns)} VALUES (${columns.map((_, index) => `?${1 + index}`).join(", ")})`;
 
-/** SQL: the assignments of an UPDATE. In: the number of the parameter of the first value. */
+/** Returns SQL of the assignments of an UPDATE. `first` is the number of the first parameter. */
 export const assignments = (columns: readonly string[], first: number): string =>
   columns.map((column, index) => `${column} = ?${first + index}`).join(", ");
 
-/** The values of a row in the order of the columns. */
+/** Returns the values of a row in the order of the columns. */
 export const valuesOf = <Row extends object>(row: Row, columns: readonly (keyof Row)[]): unknown[] =>
   columns.map((column) => row[column]);

@@ -1,9 +1,12 @@
 import type { AssociatedData } from "../../crypto/seal.ts";
 
-/** What the catalogue (tables.ts) tells of a table: what its columns hold, whose the rows are, and what becomes of them. */
+/**
+ * The catalogue (tables.ts) describes each table: the content of its columns, the owner of its rows, and their backup and
+ * deletion.
+ */
 
 export type Kind =
-  /** A UUID, or another name of the row or of what it belongs to. */
+  /** A UUID, or another name of the row or its owner. */
   | "id"
   /** The id of a root key. */
   | "root key"
@@ -23,7 +26,7 @@ export type Kind =
   /** A number of rows, of bytes, of a version or of a write: from 0 on. */
   | "number";
 
-/** What a column holds. With a question mark it may be NULL. */
+/** The content of a column. With a question mark it may be NULL. */
 export type ColumnKind = Kind | `${Kind}?`;
 
 export interface Table {
@@ -32,11 +35,11 @@ export interface Table {
   readonly columns: Readonly<Record<string, ColumnKind>>;
   /** By column of kind `text` the only words that it may have. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
-  /** By sealed column the associated data of the text. In: the id of the vault or log (any text for other tables), and the row. */
+  /** By sealed column, the associated data of the text. `owner` is the id of the vault or log, or any text for other tables. */
   readonly associatedData?: Readonly<Record<string, (owner: string, row: never) => AssociatedData>>;
-  /** By column with a blind index the sealed column that has what it is made of. */
+  /** By column with a blind index, the sealed column from which the index is made. */
   readonly derived?: Readonly<Record<string, string>>;
-  /** Whose the rows are, by which column. Absent: the deployment's. */
+  /** The column with the owner of the rows. Absent: the deployment owns them. */
   readonly owner?: { readonly vault: string } | { readonly log: string };
   /** The column with the id of the Item that a row belongs to. */
   readonly item?: string;
@@ -44,21 +47,21 @@ export interface Table {
   readonly purge: Purge;
   /** The counters of `vaults` that its rows feed. */
   readonly counters?: readonly string[];
-  /** Whether triggers count its rows in `root_key_uses`, by `root_key_id`. */
+  /** True if triggers count its rows in `root_key_uses`, by `root_key_id`. */
   readonly countedByRootKey?: true;
 }
 
-/** Where rows are backed up, or why not. */
+/** The backup of the rows, or the reason why there is none. */
 export type Backup =
   | {
-      /** `vault`: the parts of the vault's backup; `manifest`: its manifest; `registry`: the backup of what belongs to no vault. */
+      /** `vault`: the parts of the vault's backup. `manifest`: its manifest. `registry`: the backup of data outside vaults. */
       readonly in: readonly ("vault" | "manifest" | "registry")[];
       /** Columns that the backup does not have. */
       readonly without?: readonly string[];
     }
   | { readonly not: string };
 
-/** When rows are deleted, besides by requests. */
+/** The deletion of rows, other than by requests. */
 export interface Purge {
   /** With their vault: in the batch that deletes it, or afterwards in slices (commit/deleted-vaults.ts). */
   readonly withVault?: "batch" | "slices";

@@ -3,8 +3,8 @@ import type { ColumnKind, Kind, Table } from "./table.ts";
 import { VAULT_TABLES } from "./vault-tables.ts";
 
 /**
- * The catalogue of the tables of D1: what each column holds, whose the rows are, and how they are sealed, backed up, deleted and
- * counted. slices.ts makes SQL of it; backup, restore, verify, purge and counting walk it (decision 0045).
+ * The catalogue of the tables of D1: the content of each column, and the ownership, sealing, backup, deletion and counting of
+ * rows. slices.ts makes SQL of it. Backup, restore, verify, purge and counting iterate over it (decision 0045).
  * test/promises/tables.test.ts compares it with the schema.
  */
 
@@ -25,7 +25,7 @@ export type RowOf<Name extends TableName> = {
   >;
 };
 
-/** A row of a table whose rows belong to a vault or log, without the id of that. */
+/** A row of a table whose rows belong to a vault or log, without the id of its owner. */
 export type RowInVault<Name extends TableName> = Omit<RowOf<Name>, "vault_id">;
 
 export interface NamedTable extends Table {
@@ -37,23 +37,23 @@ export const ALL_TABLES: readonly NamedTable[] = Object.entries<Table>(TABLES).m
   Object.assign({ name: name as TableName }, table),
 );
 
-/** The columns of a kind, in the order of the table. */
+/** Returns the columns of a kind, in the order of the table. */
 export const columnsOfKind = ({ columns }: Table, kind: Kind): string[] =>
   Object.keys(columns).filter((name) => columns[name] === kind || columns[name] === `${kind}?`);
 
-/** The table of a name; `undefined` for another text. */
+/** Returns the table with a name, or undefined. */
 export const tableOf = (name: string): NamedTable | undefined => ALL_TABLES.find((table) => table.name === name);
 
-/** The tables whose rows a vault has besides its own row, and which stay for a while when it is deleted. */
+/** The tables of a vault's rows besides its own row. Their rows outlive the vault for a while after its deletion. */
 export const TABLES_OF_VAULT = ALL_TABLES.filter(({ purge }) => purge.withVault === "slices");
 
-/** Those of them whose rows belong to Items. */
+/** Of `TABLES_OF_VAULT`, the tables whose rows belong to Items. */
 export const TABLES_OF_ITEM = TABLES_OF_VAULT.filter(({ item }) => item !== undefined);
 
-/** Those of them whose rows name contents in R2. */
+/** Of `TABLES_OF_VAULT`, the tables whose rows name contents in R2. */
 export const TABLES_OF_CONTENTS = TABLES_OF_VAULT.filter((table) => columnsOfKind(table, "content").length > 0);
 
-/** The tables whose rows `root_key_uses` counts. */
+/** The tables whose rows are counted in `root_key_uses`. */
 export const TABLES_BY_ROOT_KEY = ALL_TABLES.filter(({ countedByRootKey }) => countedByRootKey);
 
 /** The tables whose rows are in the parts of backups. */
@@ -65,10 +65,10 @@ export type TableInParts = {
       : never;
 }[TableName];
 
-/** The columns that a backup has of a row. */
+/** Returns the columns of a row that a backup has. */
 export const backedUpColumns = ({ columns, backup }: Table): string[] =>
   Object.keys(columns).filter((column) => !("without" in backup && backup.without?.includes(column)));
 
-/** The tables of which backups have rows. */
+/** Returns the tables whose rows are in backups. */
 export const backedUpIn = (where: "vault" | "registry"): NamedTable[] =>
   ALL_TABLES.filter(({ backup }) => "in" in backup && backup.in.includes(where));

@@ -5,7 +5,7 @@ import type { Table } from "./table.ts";
 
 /** The tables of vaults and of their logs. */
 
-/** The text of a version of an Item is the same in `items` and `item_versions`: SQL moves it. */
+/** Returns the associated data of a version's text. It is the same in `items` and `item_versions`, because SQL moves the text. */
 const textOfItem = (kind: "overview" | "details", vault: string, record: string, version: number): AssociatedData => ({
   kind,
   vault,
@@ -13,7 +13,7 @@ const textOfItem = (kind: "overview" | "details", vault: string, record: string,
   version,
 });
 
-/** That of a File too. Its other columns are in the text. */
+/** Returns the associated data of a File, in `files` and `file_versions`. The other columns are in the text. */
 const textOfFile = (vault: string, { id }: { readonly id: string }): AssociatedData => ({
   kind: "file",
   vault,
@@ -209,7 +209,7 @@ export const VAULT_TABLES = {
       }),
     },
     owner: { log: "vault_id" },
-    // The log of a vault is in its backup; those of the admin, of tokens and of deleted vaults are in the registry.
+    // The log of a vault is in its backup. The logs of the admin, of tokens and of deleted vaults are in the registry.
     backup: { in: ["vault", "registry"] },
     purge: { after: "ACTIVITY_RETENTION_DAYS, also that of a deleted vault; the entry of its deletion stays" },
   },

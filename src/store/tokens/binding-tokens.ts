@@ -7,8 +7,8 @@ import { explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
 import { signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
- * The tokens of service bindings (contract 18), which are named by their ids. Their claims come from their rows, so the rows are
- * authenticated: the token is signed again, and its hash has to be the one that was stored when it was issued (decision 0025).
+ * The tokens of service bindings (contract 18), which are named by id. Their claims come from their rows, so the rows are
+ * authenticated. The token is signed again, and its hash must equal the hash stored at issue (decision 0025).
  */
 
 /** Loaded claims by keyring and token id. */
@@ -16,14 +16,14 @@ const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const SQL = "SELECT * FROM tokens WHERE id = ?1";
 
-/** How often a read is tried: the row changes with a revocation, and with each rotation of root keys. */
+/** Tries of a read. The row changes with a revocation, and with each rotation of root keys. */
 const TRIES_MAX = 3;
 
 /**
- * Reads with the claims of a token. They are loaded with one D1 call and cached for a minute per isolate; `read` compares their hash
- * with the row in the D1 call that it makes, as for any token. If that refuses the claims, they are loaded again, because the row may be
- * another one now: a rewrap signs the token again (rotation/rewrap.ts), also between the load and the read. Errors: those of `read`;
- * `unauthorized`, whatever the fault of the token; `misconfigured`, `unavailable`.
+ * Reads with the claims of a token. The claims are loaded with one D1 call and cached for a minute per isolate. `read` compares
+ * their hash with the row in its own D1 call, as for any token. If that refuses the claims, they are loaded again, because the
+ * row may have changed: a rewrap signs the token again (rotation/rewrap.ts), also between load and read. Fails as `read` does,
+ * with `unauthorized` for every fault of the token, `misconfigured` or `unavailable`.
  */
 export async function readWithToken<T>(
   store: Store,

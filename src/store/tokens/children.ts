@@ -13,7 +13,7 @@ import { type ListedToken, listTokens } from "./tokens.ts";
  */
 
 const SQL = {
-  /** The last ancestor is the one that has issued the token. */
+  /** The last ancestor is the issuer of the token. */
   children: `
     SELECT * FROM tokens WHERE ${IN_BRANCH} AND coalesce(ancestor_3, ancestor_2, ancestor_1) = ?1 AND expires_at > ?2
     ORDER BY created_at, id`,
@@ -29,8 +29,8 @@ export async function loadChildren(store: Store, token: VerifiedClaims): Promise
 }
 
 /**
- * Ends a token below another one. One that has ended already is not changed. In: the entry of the admin's log. Errors: `unauthorized`;
- * `token_not_found`, also for a token that is not below; those of `endToken`.
+ * Ends a token below another token. An ended token is not changed. `entry` is the entry of the admin's log. Fails with
+ * `unauthorized`, with `token_not_found`, also for a token that is not below, and as `endToken` does.
  */
 export async function endDescendant(
   store: Store,

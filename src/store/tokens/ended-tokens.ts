@@ -11,8 +11,9 @@ import { TABLES } from "../tables/tables.ts";
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
 /**
- * SQL: whether a row is that of the token ?1, or of one below it. Each row tells so itself, so a damaged one keeps no other one in use. Only the
- * tokens of the logins of a person are found by the row of the person if it is below a rule that ends; they last for an hour at most.
+ * SQL: true for the row of the token ?1, and for the rows below it. Each row shows this itself, so a damaged row keeps no other
+ * token valid. Only the login tokens of a person are found through the person's row, if that is below an ending rule; they last
+ * for an hour at most.
  */
 export const IN_BRANCH = `(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1
   OR ancestor_1 IN (SELECT id FROM tokens WHERE kind = 'person' AND (ancestor_1 = ?1 OR ancestor_2 = ?1)))`;
@@ -21,18 +22,21 @@ export const IN_BRANCH = `(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ance
 export const LEAVES_NAME = "kind IS NOT 'workload'";
 
 /**
- * SQL: whether a row expired by the time ?2. An issuer, a rule and a person whom the admin has added never expire, and no row expires before it was made: such a row is
- * damaged. It stays until `verify` has named it.
+ * SQL: true for a row that expired by the time ?2. An issuer, a rule and a person added by the admin never expire. No row expires
+ * before its creation: such a row is damaged, and stays until `verify` has reported it.
  */
 const HAS_EXPIRED =
   "expires_at BETWEEN created_at AND ?2 AND (kind IS NULL OR kind IN ('workload', 'admin') OR (kind = 'person' AND ancestor_2 IS NOT NULL))";
 
-/** SQL: what the entry of the log about a token below another row is about. */
+/** SQL: the subject of the log entry about a token below another row. */
 const RESOURCE = "iif(kind IN ('rule', 'person'), upper(kind), 'TOKEN') AS resource";
 
 const ENDED_COLUMNS = Object.keys(TABLES.ended_tokens.columns);
 
-/** SQL: copies rows of tokens to the ended ones. In: SQL of the time at which they end, and of what is copied, with its WHERE. */
+/**
+ * Returns SQL that copies rows of tokens to the ended tokens. `endedAt` is SQL of the time of the end. `source` is SQL of the
+ * copied rows, with its WHERE.
+ */
 const copyEnded = (endedAt: string, source: string): string => `
   INSERT ${into("ended_tokens")}
   SELECT ${ENDED_COLUMNS.map((column) => (column === "ended_at" ? endedAt : column)).join(", ")} FROM ${source}
@@ -50,10 +54,10 @@ const REVOKED = {
 };
 
 /**
- * Revokes a token, or removes a person, an issuer or a rule, and with it all tokens below. The rows move to the ended tokens. When D1 has no room
- * for that, they are deleted: then their names are lost, and so are the entries of those below; the caller hands that of the token to the
- * queue. A token that has ended already is not changed. In: the entry of the admin's log. Errors: `token_not_found`, those of
- * `refusalOfWrite`.
+ * Revokes a token, or removes a person, an issuer or a rule, with all tokens below. The rows move to the ended tokens. If D1 has
+ * no room for that, they are deleted. Their names and the entries of the tokens below are then lost; the caller queues the
+ * token's own entry. An ended token is not changed. `entry` is the entry of the admin's log. Fails with `token_not_found`, and as
+ * `refusalOfWrite` does.
  */
 export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, now } = store;
@@ -70,7 +74,7 @@ export async function endToken(store: Store, id: string, entry: Activity): Promi
   return ended.value.at(-1)!.length > 0 ? ok(undefined) : fail("token_not_found");
 }
 
-/** SQL: whether a row is below the person ?1, whose row has the hash ?3. */
+/** SQL: true for a row below the person ?1, if the person's row has the hash ?3. */
 const BELOW_CHANGED = "ancestor_1 = ?1 AND EXISTS (SELECT 1 FROM tokens WHERE id = ?1 AND claims = ?3)";
 
 const CHANGED = {
@@ -81,8 +85,8 @@ const CHANGED = {
 };
 
 /**
- * The statements that end the tokens below a person who is changed. They come after the statement that changes the row, and do nothing
- * without it. In: the id, the new hash, and the entry of the change in the admin's log.
+ * Returns the statements that end the tokens below a changed person. They come after the statement that changes the row, and do
+ * nothing without it. `hash` is the new hash. `entry` is the entry of the change in the admin's log.
  */
 export async function endBelowChanged(
   store: Store,
@@ -100,7 +104,7 @@ export async function endBelowChanged(
   ];
 }
 
-/** Moves the expired tokens below a token, of which there are few, so that none of them takes the place of another one. */
+/** Returns the statements that move the few expired tokens below a token, so that an expired token takes no place. */
 export const endExpiredBelow = ({ db, now }: Store, root: string): readonly [D1PreparedStatement, D1PreparedStatement] => [
   db.prepare(EXPIRED_BELOW.end).bind(root, now),
   db.prepare(EXPIRED_BELOW.delete).bind(root, now),
@@ -123,9 +127,9 @@ const EXPIRED = {
 };
 
 /**
- * Moves the rows of expired tokens out of the allow-list, in slices of 1,000. In: Unix milliseconds, and what gives a call for each
- * slice. Out: how many. For the cron trigger: throws when D1 fails, so that the run shows as failed. The table is read once, whatever the
- * number of slices.
+ * Moves the rows of expired tokens out of the allow-list, in slices of 1,000. `now` is in Unix milliseconds. `take` takes a call
+ * for each slice. Returns the number of rows. For the cron trigger: throws if D1 fails, so that the run shows as failed. The
+ * table is read once, whatever the number of slices.
  */
 export async function moveExpiredTokens(db: D1Database, now: number, take: Take): Promise<number> {
   let [after, count] = ["", 0];

@@ -15,13 +15,13 @@ const SQL = {
   ended: "SELECT * FROM ended_tokens WHERE id = ?1",
 };
 
-/** All rows of a kind, oldest first. Errors: those of `listTokens`; `unavailable`. */
+/** Returns all rows of a kind, oldest first. Fails as `listTokens` does, or with `unavailable`. */
 export async function loadOfKind(store: Store, kind: Kind): Promise<Result<ListedToken[]>> {
   const read = await readBatch<[TokenRow]>(store, store.db.prepare(SQL.all).bind(kind));
   return read.ok ? listTokens(store, read.value[0]) : read;
 }
 
-/** A row of a kind. Errors: `issuer_not_found` or `rule_not_found`; `unavailable`. */
+/** Returns a row of a kind. Fails with `issuer_not_found` or `rule_not_found`, or with `unavailable`. */
 export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<TokenRow>> {
   const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id, kind));
   if (!read.ok) return read;
@@ -30,7 +30,7 @@ export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Re
   return row ? ok(row) : fail(`${kind}_not_found`, id);
 }
 
-/** As `loadRow`, opened. Errors: those of `listTokens` too. */
+/** Loads a row as `loadRow` does, and decrypts it. Fails as `listTokens` does too. */
 export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promise<Result<ListedToken>> {
   const row = await loadRow(store, kind, id);
   if (!row.ok) return row;
@@ -39,9 +39,9 @@ export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promi
 }
 
 /**
- * Removes a person, ends an issuer with its rules and their tokens, or a rule with its tokens. Does nothing if it has ended already. `entry` is
- * that of the admin's log. Fails with `person_not_found`, `issuer_not_found` or `rule_not_found`, or as `endToken`. The sealed kind decides; of
- * an unreadable row the column does, so that it can be ended.
+ * Removes a person, ends an issuer with its rules and their tokens, or ends a rule with its tokens. Does nothing if it has ended
+ * already. `entry` is the entry of the admin's log. Fails with `person_not_found`, `issuer_not_found` or `rule_not_found`, or as
+ * `endToken` does. The sealed kind decides. For an unreadable row the column decides, so that the row can be ended.
  */
 export async function endOfKind(store: Store, kind: Kind | "person", id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, keyring } = store;

@@ -9,7 +9,7 @@ import { insertToken, type IssuedToken } from "./tokens.ts";
 
 /** The tokens that people get by a login from a terminal (contract 28): each is a row of its own, below the person. */
 
-/** Returns the claims of the token of a login: its name is that of the person. `now` is in Unix milliseconds. */
+/** Returns the claims of a login's token. Its name is the person's name. `now` is in Unix milliseconds. */
 export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Origin, now: number): Claims {
   const { id, vaults, expiresIn, admin, until = Infinity } = login;
   const issuedAt = Math.floor(now / 1000);
@@ -30,8 +30,9 @@ export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Ori
 }
 
 /**
- * Issues the token of a confirmed login, for the person as they were when they confirmed. Fails with `unauthorized` if the person was changed
- * or removed since, or if the id is that of a token already: somebody has put the row of a used code back. Fails as `insertToken`.
+ * Issues the token of a confirmed login, for the person as they were at the confirmation. Fails with `unauthorized` if the person
+ * was changed or removed since. It fails so too if a token has the id already: the row of a used code was then put back. Fails as
+ * `insertToken` does.
  */
 export async function issueLogin(
   store: Store,

@@ -13,7 +13,7 @@ import { insertTokenRow, makeTokenRow, openToken, type TokenRow } from "./token-
 /** The rows of `tokens` that have a name of their own, which no other one has: people and issuers. */
 
 interface Named {
-  /** What the index is made of. */
+  /** Returns the name from which the index is made. */
   readonly nameOf: (claims: Claims) => string;
   readonly rowsMax: number;
   /** The failure of a name that another row has. */
@@ -28,8 +28,8 @@ const NAMED: Readonly<Record<IndexedKind, Named>> = {
 
 const SQL = {
   /**
-   * One statement, so that of two requests for one name, or for the last row below the limit, D1 lets one insert its row. ?11: the rule of a
-   * person, which must not have ended.
+   * One statement, so that D1 inserts only one of two racing rows: with one name, or at the limit. ?11: the rule of a person,
+   * which must not have ended.
    */
   insert: insertTokenRow(`
     NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
@@ -44,9 +44,10 @@ const SQL = {
 type Id = Pick<TokenRow, "id">;
 
 /**
- * Adds a row, under the id of the claims. Out: the claims; when the id is in use for a row that the same request would have added, those of
- * that row. In: the entry of the admin's log. Errors: `person_exists` or `issuer_exists`, `quota`; `idempotency`, when the id is in use
- * otherwise; `misconfigured`, while TOKENS_NOT_BEFORE would refuse the row; those of `refusalOfWrite`.
+ * Adds a row under the id of the claims. Returns the claims. If the same request has already added the id, returns the claims of
+ * that row. `entry` is the entry of the admin's log. Fails with `person_exists` or `issuer_exists`, with `quota`, and with
+ * `idempotency` if another row has the id. Fails with `misconfigured` while TOKENS_NOT_BEFORE would refuse the row, and as
+ * `refusalOfWrite` does.
  */
 export async function insertNamed(
   store: Store,
@@ -79,7 +80,7 @@ export async function insertNamed(
   return same.length > 0 ? fail(exists) : fail("quota", `${rowsMax} ${plural}`);
 }
 
-/** The claims of a request that was repeated. Errors: `idempotency`, `misconfigured`, `integrity`. */
+/** Returns the claims of a repeated request. Fails with `idempotency`, `misconfigured` or `integrity`. */
 async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<Claims>> {
   const opened = await openToken(keyring, row);
   if (!opened.ok) return opened;

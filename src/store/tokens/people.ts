@@ -20,13 +20,13 @@ const SQL = {
   ids: "SELECT id FROM tokens WHERE name_index IS NOT NULL AND kind = 'person'",
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND kind = 'person'",
   /**
-   * Changes the row only if it has not changed since it was read: a rewrap or another request may have written it. ?11: the rule of the person,
-   * which must not have ended. ?13: the text as it was read.
+   * Changes the row only if it has not changed since it was read; a rewrap or another request may have written it. ?11: the rule
+   * of the person, which must not have ended. ?13: the text that was read.
    */
   update: `
     UPDATE tokens SET (${TOKEN_COLUMNS.join(", ")}) = (${TOKEN_COLUMNS.map((_, index) => `?${1 + index}`).join(", ")})
     WHERE id = ?1 AND sealed = ?13 AND (?11 IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = ?11)) RETURNING id`,
-  /** Binds an account: what is signed stays as it is, so no session ends. */
+  /** Binds an account. The signed claims do not change, so no session ends. */
   bind: "UPDATE tokens SET sealed = ?2 WHERE id = ?1 AND sealed = ?3 RETURNING id",
 };
 
@@ -36,7 +36,7 @@ type Id = Pick<TokenRow, "id">;
 const sliceRowsMax = 50;
 
 /**
- * All people, oldest first, each as `present` makes it. The rows are read in slices. Errors: those of `listTokens`;
+ * Returns all people, oldest first, as `present` makes them. The rows are read in slices. Fails as `listTokens` does, or with
  * `unavailable`.
  */
 export async function loadPeople<T>(store: Store, present: (person: ListedToken) => T): Promise<Result<T[]>> {
@@ -56,11 +56,11 @@ export async function loadPeople<T>(store: Store, present: (person: ListedToken)
   return ok(sorted.map(({ presented }) => presented));
 }
 
-/** When a person was added, in Unix seconds. */
+/** Returns the time at which a person was added, in Unix seconds. */
 export const addedAt = (person: ListedToken): number =>
   "broken" in person ? person.issuedAt : (person.since ?? person.issuedAt);
 
-/** Errors: `person_not_found`, those of `listTokens`; `unavailable`. */
+/** Fails with `person_not_found`, as `listTokens` does, or with `unavailable`. */
 export async function loadPerson(store: Store, id: string): Promise<Result<ListedToken>> {
   const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.one).bind(id));
   if (!read.ok) return read;
@@ -71,16 +71,17 @@ export async function loadPerson(store: Store, id: string): Promise<Result<Liste
 
 export interface PersonUpdate {
   readonly vaults: Claims["vaults"];
-  /** Whether the person is an administrator; absent: as before. */
+  /** True if the person is an administrator. Absent: unchanged. */
   readonly admin?: boolean | undefined;
 }
 
-/** How often a change is tried when it finds another row than it read. */
+/** Tries of a change, if the row has changed since it was read. */
 const TRIES_MAX = 3;
 
 /**
- * Replaces the vaults of a person, and grants them anew. A person by a rule becomes one whom the admin has added (contract 25.4). In: the entry
- * of the admin's log. Errors: `person_not_found`, `busy`, `misconfigured`, `integrity`, those of `replacePerson`.
+ * Replaces the vaults of a person, and grants them anew. A person admitted by a rule then counts as added by the admin (contract
+ * 25.4). `entry` is the entry of the admin's log. Fails with `person_not_found`, `busy`, `misconfigured`, `integrity`, and as
+ * `replacePerson` does.
  */
 export async function updatePerson(
   store: Store,

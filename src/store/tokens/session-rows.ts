@@ -8,8 +8,8 @@ import type { Store } from "../d1/database.ts";
 import { TABLES } from "../tables/tables.ts";
 
 /**
- * The rows of sessions, of one-time codes and of the codes of logins. The grants are sealed and bound to the id of the row. So write access to D1 is not enough to
- * make a session or to extend one, and a code does not open as a session.
+ * The rows of sessions, of one-time codes and of login codes. The grants are sealed and bound to the id and the kind of the row.
+ * Write access to D1 therefore does not suffice to make or extend a session, and a code cannot be used as a session.
  */
 
 export interface SessionRow {
@@ -23,35 +23,41 @@ export interface SessionRow {
 
 /** The grants of a session or of a one-time code. */
 export interface Grants {
-  /** As the admin: the fingerprint of ADMIN_TOKEN, so that the grant ends when the secret changes. */
+  /** The admin's grant: the fingerprint of ADMIN_TOKEN. The grant ends when the secret changes. */
   readonly admin?: string | undefined;
-  /** As a token, or as a person: the claims when the session was made. The grant ends when the token's row has another hash. */
+  /**
+   * The grant of a token or a person: the claims at the start of the session. The grant ends when the token's row has another
+   * hash.
+   */
   readonly token?: VerifiedClaims | undefined;
-  /** What the admin has opened to the token for this session besides its own vaults (contract 24.12). It ends with the grant `admin`. */
+  /**
+   * Vaults that the admin has opened to the token for this session, besides its own (contract 24.12). It ends with the grant
+   * `admin`.
+   */
   readonly opened?: Readonly<Record<string, Permission>> | undefined;
-  /** Of the code of a login (contract 28.3, 28.5): what the person has confirmed. */
+  /** Only for a login code (contract 28.3, 28.5): the confirmation by the person. */
   readonly login?: ConfirmedLogin | undefined;
 }
 
 /** A login that a person has confirmed. */
 export interface ConfirmedLogin {
-  /** The id of the token of the login. A code whose row comes back gives no second token. */
+  /** The id of the login's token. A code whose row is put back gives no second token. */
   readonly id: string;
   /** Absent: all vaults of the person. */
   readonly vaults?: Scope | undefined;
   /** Seconds; absent: as long as possible. */
   readonly expiresIn?: number | undefined;
-  /** When the token ends at the latest, in Unix milliseconds: with the session of a person by a rule. */
+  /** Latest expiry of the token, in Unix milliseconds: the end of the session of a person admitted by a rule. */
   readonly until?: number | undefined;
-  /** Whether the token is one of the admin routes, which opens no vaults. */
+  /** True for a token of the admin routes, which has no vaults. */
   readonly admin?: boolean | undefined;
-  /** Of a login in a browser: the SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */
+  /** Only for a login in a browser: the SHA-256 of the verifier that redeems the code, in base64url (RFC 7636 section 4.2). */
   readonly challenge?: string;
-  /** Of a login in a browser: where the code was sent. */
+  /** Only for a login in a browser: the address to which the code was sent. */
   readonly redirectUri?: string;
 }
 
-/** The claims of the token that a session acts as, with what the admin has opened to it. */
+/** Returns the claims of the token that a session acts as, including the vaults that the admin has opened to it. */
 export const actingToken = ({ token, opened }: Grants): VerifiedClaims | undefined =>
   token && opened ? { ...token, vaults: { ...token.vaults, ...opened } } : token;
 
@@ -71,18 +77,18 @@ export const USES = {
 
 export type Kind = keyof typeof USES;
 
-/** A code does not open as a session. */
+/** Binds a row to its kind, so that a code cannot be used as a session. */
 const associatedData = (kind: Kind, id: string, key: string) => ({
   ...TABLES.sessions.associatedData.sealed("", { id }),
   kind,
   key,
 });
 
-/** Seals what a row grants. In: its kind and its id. */
+/** Seals the grants of a row of this kind and id. */
 export const sealGrants = (root: RootKey, kind: Kind, id: string, grants: Grants & Lifetime): Promise<string> =>
   seal(root.registry, associatedData(kind, id, root.id), JSON.stringify(grants));
 
-/** Opens a row. Out: `undefined` for a row that does not open, whatever the fault: then there is no session. */
+/** Decrypts a row. Returns undefined for every fault; there is no session then. */
 async function openGrants({ keys }: Keyring, kind: Kind, row: SessionRow): Promise<(Grants & Lifetime) | undefined> {
   const root = keys.get(row.root_key_id);
   const text = root && (await open(root.registry, associatedData(kind, row.id, root.id), row.sealed));
@@ -90,8 +96,8 @@ async function openGrants({ keys }: Keyring, kind: Kind, row: SessionRow): Promi
 }
 
 /**
- * Opens a row and leaves out the grants that have ended. In: the fingerprint of ADMIN_TOKEN, if the service has one. Out: `undefined`
- * for a row that does not open, has expired or grants nothing any more.
+ * Decrypts a row and leaves out ended grants. `admin` is the fingerprint of ADMIN_TOKEN, if the service has one. Returns
+ * undefined for a row that cannot be decrypted, has expired or has no live grant.
  */
 export async function openLiveGrants(
   { keyring, settings, now }: Store,

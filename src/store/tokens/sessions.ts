@@ -9,7 +9,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type Grants, type Kind, type Lifetime, openLiveGrants, sealGrants, type SessionRow, USES } from "./session-rows.ts";
 import { into } from "../tables/statements.ts";
 
-/** Sessions of the console, and the one-time codes that begin them (contract 24). */
+/** Sessions of the console, and their one-time codes (contract 24). */
 
 const COLUMNS = "id, root_key_id, sealed, (SELECT claims FROM tokens WHERE tokens.id = token_id) AS hash";
 
@@ -42,12 +42,12 @@ const seen = createCache<boolean>(4096, LIMITS.session * SECOND);
 
 const nameOf = ({ keyring }: Store, id: string): string => `${keyring.id}.${id}`;
 
-/** Whether this isolate has made the session, or has loaded it and not found since that it ended. */
+/** Returns true if this isolate has made or loaded the session, and has not seen its end since. */
 export const wasAlive = (store: Store, id: string): boolean => seen.get(nameOf(store, id), store.now) === true;
 
 /**
- * Loads a session in one D1 call. In: its id, and the fingerprint of ADMIN_TOKEN, if the service has one.
- * Errors: `unauthorized`, whatever ended the session; `unavailable`.
+ * Loads a session in one D1 call. `admin` is the fingerprint of ADMIN_TOKEN, if the service has one. Fails with `unauthorized`,
+ * whatever ended the session, or with `unavailable`.
  */
 export async function loadSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
   const { db, now } = store;
@@ -63,8 +63,8 @@ export async function loadSession(store: Store, id: string, admin: string | unde
 }
 
 /**
- * As `loadSession`, out of the memory of the isolate where a request has loaded the session in the last minute. Only for a caller whose
- * next D1 call compares the grant of the token with D1 (token-check.ts).
+ * Returns a session from the isolate's cache, if a request loaded it in the last minute; else loads it as `loadSession` does.
+ * Only for a caller whose next D1 call compares the grant of the token with D1 (token-check.ts).
  */
 export async function findSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
   const known = opened.get(nameOf(store, id), store.now);
@@ -85,14 +85,14 @@ export interface Made extends Lifetime {
 export const insertSession = (store: Store, grants: Grants, lifetime: Lifetime, replaced?: string): Promise<Result<Made>> =>
   insert(store, "session", grants, lifetime, replaced);
 
-/** How long a code of each kind can be used, in seconds. */
+/** The lifetime of a code of each kind, in seconds. */
 const SECONDS = {
   signInCode: LIMITS.signInCode,
   authorizationCode: LIMITS.authorizationCode,
   loginCode: LIMITS.loginCode,
 } as const;
 
-/** Makes a one-time code, in one D1 call. Errors: as `insertSession`. */
+/** Makes a one-time code in one D1 call. Fails as `insertSession` does. */
 export const insertCode = (store: Store, grants: Grants, kind: keyof typeof SECONDS = "signInCode"): Promise<Result<Made>> =>
   insert(store, kind, grants, { createdAt: store.now, expiresAt: store.now + SECONDS[kind] * SECOND });
 
@@ -114,8 +114,8 @@ async function insert(store: Store, kind: Kind, grants: Grants, lifetime: Lifeti
 }
 
 /**
- * Uses a one-time code: its row is deleted in the D1 call that reads it, so one of several requests gets the grants.
- * Errors: `unauthorized` (used, expired, or its token was revoked), `unavailable`.
+ * Consumes a one-time code. Its row is deleted in the D1 call that reads it, so only one of several requests gets the grants.
+ * Fails with `unauthorized` (used, expired, or its token was revoked) or `unavailable`.
  */
 export async function takeCode(
   store: Store,
@@ -141,8 +141,8 @@ export async function deleteSession({ db, now }: Store, id: string): Promise<Res
 }
 
 /**
- * Deletes the rows of expired sessions and codes. In: Unix milliseconds, and what gives a call for each slice of 1,000. Out: how many.
- * Throws when D1 fails.
+ * Deletes the rows of expired sessions and codes. `now` is in Unix milliseconds. `take` takes a call for each slice of 1,000.
+ * Returns the number of rows. Throws if D1 fails.
  */
 export async function deleteExpiredSessions(db: D1Database, now: number, take: Take): Promise<number> {
   let count = 0;

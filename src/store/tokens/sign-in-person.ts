@@ -5,25 +5,25 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
 import { signAgain, type TokenRow } from "./token-rows.ts";
 
-/** Finds the person who signs in, by the email that the identity provider has confirmed (contract 25.6, 25.12). */
+/** Finds the person who signs in by the email that the identity provider has confirmed (contract 25.6, 25.12). */
 
 const SQL = {
   find: "SELECT * FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
-  /** A person whose email no root key of this service indexes. */
+  /** A person whose email is not indexed by any root key of this service. */
   unindexed: `
     SELECT root_key_id FROM tokens WHERE kind = 'person' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
 };
 
-/** A person who was found: the row, and its claims. */
+/** A person's row and its claims. */
 export interface FoundPerson {
   readonly row: TokenRow;
   readonly claims: VerifiedClaims;
 }
 
 /**
- * Finds a person by a normalized email. The claims come from the row, so the row is authenticated as that of a token for service bindings
- * (binding-tokens.ts): it is signed again, and its hash has to be the stored one. Returns `undefined` when there is none. Fails with
- * `not_invited` for a row that was altered, and with `unavailable`.
+ * Finds a person by a normalized email. The claims come from the row, so the row is authenticated as in binding-tokens.ts. It is
+ * signed again, and its hash must equal the stored hash. Returns undefined if there is none. Fails with `not_invited` for an
+ * altered row, and with `unavailable`.
  */
 export async function loadPersonByEmail(store: Store, email: string): Promise<Result<FoundPerson | undefined>> {
   const { db, keyring } = store;
@@ -42,8 +42,8 @@ export async function loadPersonByEmail(store: Store, email: string): Promise<Re
 }
 
 /**
- * Refuses somebody who is not found. With wrong root keys, or without one of them, nobody is found: that is no fault of the person. Fails with
- * `not_invited`, `misconfigured` or `unavailable`.
+ * Refuses an unknown person. With wrong root keys, or without one of them, nobody is found, which is no fault of the person.
+ * Fails with `not_invited`, `misconfigured` or `unavailable`.
  */
 export async function refuseUnknown(store: Store): Promise<Refusal> {
   const { db, keyring } = store;

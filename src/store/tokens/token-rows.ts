@@ -8,8 +8,8 @@ import { into, valuesOf } from "../tables/statements.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /**
- * The rows of tokens. Names, dialects and scopes are sealed under the registry key of a root key: the one that signed the token, until
- * the row is sealed again under another one (rewrap.ts).
+ * The rows of tokens. Names, dialects and scopes are sealed under the registry key of a root key. It is the root key that signed
+ * the token, until the row is resealed under another root key (rewrap.ts).
  */
 
 export type TokenRow = RowOf<"tokens">;
@@ -36,7 +36,7 @@ const SEALED_CLAIMS = [
   "accounts",
 ] as const satisfies readonly (keyof Claims)[];
 
-/** Seals what the row of a token holds besides its plaintext columns. */
+/** Seals the content of a token's row besides its plaintext columns. */
 export const sealToken = (root: RootKey, claims: Claims): Promise<string> =>
   seal(
     root.registry,
@@ -46,7 +46,7 @@ export const sealToken = (root: RootKey, claims: Claims): Promise<string> =>
 
 type Derived = Pick<TokenRow, "kind" | "name_index" | "ancestor_1" | "ancestor_2" | "ancestor_3">;
 
-/** The columns that follow from the claims. In: the root key under which the row is. */
+/** Returns the columns derived from the claims. `root` is the root key of the row. */
 export const derivedColumns = async (root: RootKey, { kind, name, descent, issuer }: Claims): Promise<Derived> => ({
   kind: kind ?? null,
   name_index:
@@ -58,7 +58,10 @@ export const derivedColumns = async (root: RootKey, { kind, name, descent, issue
 
 export const TOKEN_COLUMNS = Object.keys(TABLES.tokens.columns) as (keyof TokenRow)[];
 
-/** SQL: adds a token's row where the condition holds, and returns its id. ?1 to ?12: the values of the row; the condition has those after. */
+/**
+ * Returns SQL that adds a token's row if the condition holds, and returns its id. ?1 to ?12: the values of the row. The
+ * condition's parameters follow.
+ */
 export const insertTokenRow = (condition: string): string => `
   INSERT ${into("tokens")} SELECT ${TOKEN_COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
   ON CONFLICT (id) DO NOTHING RETURNING id`;
@@ -78,7 +81,7 @@ export async function makeTokenRow(
   return { token, hash, values: valuesOf(row, TOKEN_COLUMNS) };
 }
 
-/** Opens a row. Errors: `misconfigured` (a root key is missing), `integrity`. */
+/** Decrypts a row. Fails with `misconfigured` (a root key is missing) or `integrity`. */
 export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Result<Claims>> {
   const root = keys.get(row.root_key_id);
   if (!root) return fail("misconfigured", "a root key is missing");
@@ -96,7 +99,9 @@ export interface SignedToken {
   readonly hash: string;
 }
 
-/** Signs the token of a row again. Errors: those of opening the row; `signer_removed`, when the key that signed it is gone. */
+/**
+ * Signs the token of a row again. Fails as decrypting the row does, and with `signer_removed` if the key that signed it is gone.
+ */
 export async function signAgain(keyring: Keyring, row: TokenRow): Promise<Result<SignedToken>> {
   const claims = await openToken(keyring, row);
   if (!claims.ok) return claims;

@@ -19,8 +19,8 @@ import { insertTokenRow, makeTokenRow, openToken, signAgain, type TokenRow } fro
 
 const SQL = {
   /**
-   * ?13, ?14: the parent and its hash; the parent must not have ended. Of a kind (?8), so many are below one (?10); tokens of the admin
-   * routes count with others. One statement, so that D1 counts and inserts at one moment.
+   * ?13, ?14: the parent and its hash. The parent must not have ended. Limits the number below one parent (?10) of a kind (?8);
+   * tokens of the admin routes count with others. One statement, so that D1 counts and inserts atomically.
    */
   insert: insertTokenRow(`
     NOT EXISTS (SELECT 1 FROM ended_tokens WHERE id = ?1)
@@ -41,11 +41,13 @@ export interface IssuedToken {
 }
 
 /**
- * Adds a token to the allow-list, under the id of its claims. Out: the token; when the id is in use for a live token that the same request
- * would have issued, that token. In: the entry of the admin's log; what is above it, with its hash
- * where it may have changed since it was read.
- * Errors: `invalid`, when it would be too long; `idempotency`, when it is in use otherwise; `signer_removed`, when the key that signed it
- * is gone; `unauthorized`, when the parent has ended; `quota`; `misconfigured`, while TOKENS_NOT_BEFORE would refuse the token; those of `refusalOfWrite`.
+ * Adds a token to the allow-list, under the id of its claims. Returns the token. If the same request has already issued a live
+ * token with the id, returns that token. `entry` is the entry of the admin's log. The parent is given with its hash if it may
+ * have changed since it was read.
+ *
+ * Fails with `invalid` if the token would be too long, and with `idempotency` if another token has the id. Fails with
+ * `signer_removed` if the key that signed it is gone, with `unauthorized` if the parent has ended, and with `quota`. Fails with
+ * `misconfigured` while TOKENS_NOT_BEFORE would refuse the token, and as `refusalOfWrite` does.
  */
 export async function insertToken(
   store: Store,
@@ -78,7 +80,9 @@ export async function insertToken(
   return row && row.expires_at > now ? issueAgain(store, claims, row) : fail("idempotency");
 }
 
-/** The token of a row, for a request that was repeated. Errors: `idempotency`, `signer_removed`, `misconfigured`, `integrity`. */
+/**
+ * Returns the token of a row for a repeated request. Fails with `idempotency`, `signer_removed`, `misconfigured` or `integrity`.
+ */
 async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<IssuedToken>> {
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return signed;
@@ -86,7 +90,7 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
   return row.claims === hash && requestOf(claims) === requestOf(wanted) ? signed : fail("idempotency");
 }
 
-/** The attributes of the requested token, as a text that is equal for equal requests. */
+/** Returns the attributes of the requested token as a text. Equal requests give equal texts. */
 const requestOf = ({
   name,
   dialect,
@@ -107,8 +111,8 @@ const requestOf = ({
 };
 
 /**
- * The token of a request that was repeated when a new one would live longer than its parent. Out: `undefined` when there is none. Errors:
- * `unauthorized`, when the parent has ended; those of `insertToken`.
+ * Returns the token of a repeated request if a new token would outlive its parent. Returns undefined if there is none. Fails with
+ * `unauthorized` if the parent has ended, and as `insertToken` does.
  */
 export async function loadRepeated(
   store: Store,
@@ -124,7 +128,7 @@ export async function loadRepeated(
 /** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };
 
-/** The attributes of a token whose row does not open because a root key is missing or the row is damaged. Times are Unix seconds. */
+/** A token whose row cannot be decrypted, because a root key is missing or the row is damaged. Times are Unix seconds. */
 export interface BrokenToken {
   readonly id: string;
   readonly broken: "misconfigured" | "integrity";
@@ -133,17 +137,17 @@ export interface BrokenToken {
 }
 
 export type ListedToken = (Claims | BrokenToken) & {
-  /** When it was revoked or expired, in Unix milliseconds; absent while it is in use. */
+  /** Time of revocation or expiry, in Unix milliseconds; absent for a live token. */
   readonly endedAt?: number;
 };
 
-/** Every token of the allow-list, oldest first. Errors: those of `listTokens`; `unavailable`. */
+/** Returns every token of the allow-list, oldest first. Fails as `listTokens` does, or with `unavailable`. */
 export async function loadTokens(store: Store): Promise<Result<ListedToken[]>> {
   const read = await readBatch<[TokenRow]>(store, store.db.prepare(SQL.all));
   return read.ok ? listTokens(store, read.value[0]) : read;
 }
 
-/** One token, also one that has ended. Errors: `token_not_found`, those of `listTokens`; `unavailable`. */
+/** Returns one token, which may have ended. Fails with `token_not_found`, as `listTokens` does, or with `unavailable`. */
 export async function loadToken(store: Store, id: string): Promise<Result<ListedToken>> {
   const read = await runBatch<[TokenRow, EndedRow]>(
     store.db,
@@ -157,7 +161,10 @@ export async function loadToken(store: Store, id: string): Promise<Result<Listed
   return listed.ok ? ok(listed.value[0]!) : listed;
 }
 
-/** Opens rows. Errors: `misconfigured`, when the root keys are not those of the database: then no row opens, and no token is broken. */
+/**
+ * Decrypts rows. Fails with `misconfigured` if the root keys do not belong to the database: then no row can be decrypted, and no
+ * token is broken.
+ */
 export async function listTokens(store: Store, rows: readonly EndedRow[]): Promise<Result<ListedToken[]>> {
   const listed = await Promise.all(rows.map((row) => listedToken(store, row)));
   const broken = listed.some((token) => "broken" in token);
@@ -165,7 +172,10 @@ export async function listTokens(store: Store, rows: readonly EndedRow[]): Promi
   return checked.ok ? ok(listed) : checked;
 }
 
-/** A row whose plaintext kind is not the sealed one is damaged: the column only finds rows. `ended_tokens` has no such column. */
+/**
+ * Returns the token of a row. A row whose plaintext kind differs from the sealed kind is damaged: the column is only a lookup
+ * hint. `ended_tokens` has no such column.
+ */
 async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<ListedToken> {
   const { id, created_at, expires_at } = row;
   const endedAt = possibleTime(row.ended_at ?? expires_at);

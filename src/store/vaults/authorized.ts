@@ -6,7 +6,7 @@ import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow, openKeys, openNam
 
 /** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
 
-/** Who reads, and in which vault. */
+/** The reader and the vault. */
 export interface VaultAccess {
   readonly token: TokenIdentity;
   /** A canonical UUID, or a text that names nothing. */
@@ -24,7 +24,7 @@ export interface Joined {
 
 export const NOTHING: Joined = { columns: "1", tables: "", values: [] };
 
-/** Joins an Item of the vault. In: its id, and the columns that are wanted. */
+/** Joins columns of an Item of the vault, by its id. */
 export const joinedItem = (item: string, columns: string): Joined => ({
   columns,
   tables: "LEFT JOIN items ON items.vault_id = vaults.id AND items.id = ?3",
@@ -38,18 +38,18 @@ const authorizing = ({ columns, tables }: Joined): string => `
 
 type AuthorizingRow = ((KeyRow & NameRow) | { id: null }) & { token: string | null };
 
-/** What one D1 call has loaded of a vault. */
+/** The data of a vault that one D1 call has loaded. */
 export interface FromVault<Row, Rows extends unknown[]> {
   readonly keys: VaultKeys;
-  /** Opens the name of the vault. Out: `undefined` when it does not open, because the request did not ask for the vault itself. */
+  /** Decrypts the name of the vault. Returns undefined on failure, because the request did not ask for the vault itself. */
   readonly openName: () => Promise<string | undefined>;
   readonly joined: Row;
   readonly rows: { [K in keyof Rows]: Rows[K][] };
 }
 
 /**
- * Loads rows of a vault in one D1 call. Out: the vault's keys and name, the joined columns, and the rows of each statement.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, those of unwrapping the keys.
+ * Loads rows of a vault in one D1 call. Returns the vault's keys and name, the joined columns, and the rows of each statement.
+ * Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, failures of unwrapping the keys.
  */
 export async function loadFromVault<Row, Rows extends unknown[]>(
   store: Store,
@@ -75,8 +75,8 @@ async function nameOf(keys: VaultKeys, row: NameRow): Promise<string | undefined
 }
 
 /**
- * Loads rows that belong to no single vault, in one D1 call. Out: the rows of each statement.
- * Errors: `unauthorized` (revoked).
+ * Loads rows that belong to no single vault, in one D1 call. Returns the rows of each statement. Fails with `unauthorized`
+ * (revoked).
  */
 export async function loadForToken<Rows extends unknown[]>(
   store: Store,

@@ -14,7 +14,10 @@ export interface Counted {
   readonly versions_kept: number;
 }
 
-/** Counts that are higher than those of the rows if rows are missing. A count above that of its column is damaged. */
+/**
+ * Counts that exceed the number of rows if rows are missing, each with the column that bounds it. A count above its bound is
+ * damaged.
+ */
 const BOUNDS = { items: "created", deleted: "created", files: "files", file_bytes: "file_bytes" } as const;
 
 export type CountOfLoss = keyof typeof BOUNDS;
@@ -49,7 +52,7 @@ const FILE_BYTES = `
 /** SQL: whether the count of Files in a row of the vault ?1 is higher than their number. */
 export const COUNTS_MISSING_FILES = missesRowsSql("files", FILES);
 
-/** SQL: a row if rows of Files of the vault ?1 are missing: its counts are higher than what the rows give. */
+/** SQL: a row if rows of Files of the vault ?1 are missing. Its counts then exceed those of the rows. */
 export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${COUNTS_MISSING_FILES} OR ${missesRowsSql("file_bytes", FILE_BYTES)})`;
 
 /** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */

@@ -9,7 +9,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 
 export interface DueVault {
   readonly vault: string;
-  /** Where it comes in the order of the vaults: its id. */
+  /** The position in the order of the vaults: the id. */
   readonly place: string;
   /** 1 when it has more versions than are kept, which exist only after `VERSIONS_KEPT` was lowered. 0: only deleted Items have expired. */
   readonly versions: number;
@@ -42,13 +42,13 @@ type DueStore = Pick<Store, "db" | "settings" | "now">;
 const bind = ({ db, settings, now }: DueStore, sql: string, ...others: string[]): D1PreparedStatement =>
   db.prepare(sql).bind(now - settings.deletedRetention, settings.versionsKept, ...others);
 
-/** Whether something of a vault is due. Throws when D1 fails. */
+/** Returns true if any vault has expired rows. Throws if D1 fails. */
 export async function hasDueVaults(store: DueStore): Promise<boolean> {
   const found = await runBatch<[unknown]>(store.db, bind(store, SQL.any));
   return must("read whether something has expired", found)[0].length > 0;
 }
 
-/** Out: some of the vaults of which something is due, in the order of their ids, after one. Errors: `unavailable`. */
+/** Returns some of the vaults with expired rows after one vault, in the order of their ids. Fails with `unavailable`. */
 export async function listDueVaults(store: DueStore, after: string): Promise<Result<DueVault[]>> {
   const found = await runBatch<[DueVault]>(store.db, bind(store, SQL.list, after));
   return found.ok ? ok(found.value[0]) : found;

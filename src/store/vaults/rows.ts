@@ -19,8 +19,8 @@ export const KEY_COLUMNS = "vaults.id, root_key_id, vaults.keys";
 export const NEWEST_KEY_ID = `substr(vaults.keys, 1, ${KEY_ID_LENGTH})`;
 
 /**
- * SQL: whether the vault ?1 has not changed since it was read, for a fence (d1/fence.ts). ?2 to ?5: `valuesAsRead`. In: a further
- * condition on its row.
+ * Returns SQL that is true if the vault ?1 has not changed since it was read, for a fence (d1/fence.ts). ?2 to ?5:
+ * `valuesAsRead`. `also` is a further condition on its row.
  */
 export const isAsRead = (also = "true"): string => `EXISTS (
   SELECT 1 FROM vaults WHERE id = ?1 AND content_version = ?2 AND attribute_version = ?3 AND updated_at = ?4 AND ${NEWEST_KEY_ID} = ?5
@@ -30,7 +30,10 @@ export const isAsRead = (also = "true"): string => `EXISTS (
 export const valuesAsRead = ({ id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault) =>
   [id, contentVersion, attributeVersion, updatedAt, dataKeyId] as const;
 
-/** SQL: the id and the number of the newest key, and the header and the nonce of its wrapped data key, which reveal nothing of the key. */
+/**
+ * SQL: the id and the number of the newest key, and the header and the nonce of its wrapped data key. They reveal nothing about
+ * the key.
+ */
 export const NEWEST_KEY_NONCE = `substr(vaults.keys, 1, ${KEY_ID_LENGTH + KEY_NUMBER_LENGTH + HEADER_AND_NONCE_LENGTH})`;
 
 /** The sealed name of a vault, with the version that is part of its associated data. */
@@ -39,7 +42,7 @@ export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";
 /** The position after the newest write of a vault: a `Cursor`. */
 export const HEAD_COLUMNS = "vaults.content_version + vaults.attribute_version AS sequence, vaults.updated_at AS at";
 
-/** A row of `vaults`, without what only SQL reads and writes. */
+/** A row of `vaults`, without the columns that only SQL uses. */
 export type VaultRow = Omit<RowOf<"vaults">, "versions_kept">;
 
 /** The wrapped keys of a vault. */
@@ -71,7 +74,7 @@ export async function sealVault(keys: VaultKeys, vault: NamedVault): Promise<Vau
   return { name, description };
 }
 
-/** The keys of a row. Errors: `misconfigured` (a root key is missing or wrong), `integrity`. */
+/** Decrypts the keys of a row. Fails with `misconfigured` (a root key is missing or wrong) or `integrity`. */
 export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> =>
   store.keyring.keys.has(row.root_key_id)
     ? unwrapVaultKeys(store.keyring, row.id, wrappedKeys(row), store.now)
@@ -86,8 +89,8 @@ export async function openVault(store: Store, row: VaultRow): Promise<Result<Ope
 }
 
 /**
- * Opens a row for writes, which need neither its name nor its description. If neither text can be decrypted, the version that both are bound
- * to may be what is damaged. Then the newest entry of the log decides. Fails as `openVault`, or with `unavailable`.
+ * Decrypts a row for writes, which need neither its name nor its description. If neither text can be decrypted, their version may
+ * be damaged. The newest log entry then decides. Fails as `openVault` does, or with `unavailable`.
  */
 export async function openForWrite(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const opened = await openRow(store, row);
@@ -116,24 +119,24 @@ const IS_HEAD_LOGGED = `
   SELECT 1 FROM vaults WHERE id = ?1 AND content_version + attribute_version = coalesce(
     (SELECT max(sequence) FROM activity WHERE vault_id = ?1), (SELECT expired FROM logs WHERE vault_id = ?1))`;
 
-/** Opens the name of a vault, and nothing else of its row. Errors: `integrity`. */
+/** Decrypts only the name of a vault. Fails with `integrity`. */
 export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>> =>
   openText(keys, associatedData.name(row.id, row), row.name);
 
-/** Opens the description of a vault. Errors: `integrity`. */
+/** Decrypts the description of a vault. Fails with `integrity`. */
 export const openDescription = (keys: VaultKeys, row: VaultRow): Promise<Result<string>> =>
   openText(keys, associatedData.description(row.id, row), row.description);
 
 /** Counts. An impossible value is read as 0, so that no request fails. `verify --repair` repairs the counts that follow from the rows. */
 const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"] as const;
-/** Numbers that follow from no other row. A vault with an impossible one does not open. */
+/** Numbers that follow from no other row. A vault with an invalid number is broken. */
 const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
 
-/** Whether a column of a sound row can hold the value: an integer from 0 to COUNT_MAX, or NULL. */
+/** Returns true if a valid row's column can hold the value: an integer from 0 to COUNT_MAX, or NULL. */
 export const isCount = (value: number | null): boolean =>
   value === null || (Number.isInteger(value) && value >= 0 && value <= COUNT_MAX);
 
-/** The fault of an impossible time or number of the row, in words. No write may continue with one. */
+/** Returns the invalid times and numbers of the row, in words. No write may continue with one. */
 export const wrongVaultColumns = (row: VaultRow): string[] => [
   ...(["created_at", "updated_at"] as const).filter((name) => !isTime(row[name])).map((name) => `${name} is no time`),
   ...OWN_NUMBERS.filter((name) => !isCount(row[name])).map((name) => `${name} is no number of the service`),
@@ -146,7 +149,7 @@ const withCounts = (row: VaultRow, names: readonly CountName[]): VaultRow => ({
   ...Object.fromEntries(names.map((name) => [name, isCount(row[name]) ? row[name] : 0])),
 });
 
-/** The row with 0 for each impossible time and number, to present a vault that does not open. */
+/** Returns the row with 0 for each impossible time and number, to present a broken vault. */
 const possibleRow = (row: VaultRow): VaultRow => ({
   ...withCounts(row, [...COUNTED_COLUMNS, ...OWN_NUMBERS]),
   created_at: possibleTime(row.created_at),
@@ -172,8 +175,8 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
 });
 
 /**
- * The attributes that follow from the list of keys. A vault with several keys is being resealed. When the list is damaged, `dataKeyId` may
- * be any text.
+ * Returns the attributes derived from the list of keys. A vault with several keys is being resealed. If the list is damaged,
+ * `dataKeyId` may be any text.
  */
 function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
   const [newest, ...earlier] = parseKeyList(keys);
@@ -187,11 +190,11 @@ function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "ke
   };
 }
 
-/** A vault whose row does not open. It can only be listed and deleted. */
+/** A vault whose row cannot be decrypted. It can only be listed and deleted. */
 export interface BrokenVault {
   /** The attributes of the plaintext columns. */
   readonly vault: Vault;
-  /** Why the row does not open: `misconfigured` (a root key is missing or wrong) or `integrity`. */
+  /** The reason: `misconfigured` (a root key is missing or wrong) or `integrity`. */
   readonly refusal: Refusal;
 }
 
@@ -200,7 +203,7 @@ export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
   refusal,
 });
 
-/** The row of a vault. In: its sealed columns, its wrapped keys, and how far it is resealed (`VaultRow`). */
+/** Returns the row of a vault, from its sealed columns, its wrapped keys, and the progress of its reseal (`VaultRow`). */
 export const vaultRow = (
   vault: Vault,
   { name, description }: VaultTexts,

@@ -1,8 +1,8 @@
 import { fail, ok, type Result } from "../../model/result.ts";
 
 /**
- * Compares a token with its row in the allow-list: the row holds a hash of the token that was issued. So a token that was
- * forged with the signing key under the id of another one is refused.
+ * Compares a token with its row in the allow-list, which holds a hash of the issued token. A token forged with the signing key
+ * under the id of another token is therefore refused.
  */
 
 /** The identity of a token: `jti`, and the hash of the whole token (crypto/token.ts). */
@@ -14,8 +14,8 @@ export interface TokenIdentity {
 }
 
 /**
- * The parameter of `HASH_OF_TOKEN`: the id of the session or of the token. The id of a session has 64 hexadecimal digits, so it is never
- * the id of a token.
+ * Returns the parameter of `HASH_OF_TOKEN`: the id of the session or of the token. The id of a session has 64 hexadecimal digits,
+ * so it is never a token's id.
  */
 export const holderOf = ({ id, session }: TokenIdentity): string => session?.id ?? id;
 
@@ -27,6 +27,6 @@ export const HASH_OF_TOKEN = `
   coalesce((SELECT claims FROM tokens WHERE id = ?1),
     (SELECT claims FROM sessions JOIN tokens ON tokens.id = token_id WHERE sessions.id = ?1))`;
 
-/** In: what `HASH_OF_TOKEN` gave. Errors: `unauthorized` (revoked, or not the token that was issued). */
+/** Compares a token with the result of `HASH_OF_TOKEN`. Fails with `unauthorized` (revoked, or not the issued token). */
 export const authorizeToken = ({ hash }: TokenIdentity, stored: string | null): Result<undefined> =>
   stored === hash ? ok(undefined) : fail("unauthorized");

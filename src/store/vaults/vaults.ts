@@ -8,7 +8,7 @@ import { type BrokenVault, brokenVault, openVault, type VaultRow } from "./rows.
 
 /** Loads vaults. commit/commit.ts writes them. */
 
-/** One vault. Errors: `unauthorized` (revoked), `vault_not_found`. */
+/** Returns one vault. Fails with `unauthorized` (revoked) or `vault_not_found`. */
 export async function loadVault(store: Store, access: VaultAccess): Promise<Result<NamedVault>> {
   const read = await loadFromVault<VaultRow, []>(store, access, { ...NOTHING, columns: "vaults.*" });
   if (!read.ok) return read;
@@ -16,21 +16,21 @@ export async function loadVault(store: Store, access: VaultAccess): Promise<Resu
   return opened.ok ? ok(opened.value.vault) : opened;
 }
 
-/** Looks whether a vault exists. Errors: `vault_not_found`, `unavailable`. */
+/** Checks that a vault exists. Fails with `vault_not_found` or `unavailable`. */
 export async function requireVault(db: D1Database, vault: string): Promise<Result<unknown>> {
   const read = await runBatch<[unknown]>(db, db.prepare("SELECT 1 FROM vaults WHERE id = ?1").bind(vault));
   return read.ok && read.value[0].length === 0 ? fail("vault_not_found", vault) : read;
 }
 
-/** The vaults of a token that open, and why the others do not. */
+/** The readable vaults of a token, and the refusals of its other vaults. */
 export interface ReadableVaults {
   readonly vaults: readonly NamedVault[];
   readonly refusals: readonly Refusal[];
 }
 
 /**
- * The vaults of these ids that exist, for the holder of this token. Errors: `unauthorized` (revoked); `misconfigured`, when the root keys
- * are not those of the database.
+ * Returns the existing vaults among `ids`, for the holder of this token. Fails with `unauthorized` (revoked), and with
+ * `misconfigured` if the root keys do not belong to the database.
  */
 export async function loadVaults(store: Store, token: TokenIdentity, ids: readonly string[]): Promise<Result<ReadableVaults>> {
   const read = await loadForToken<[VaultRow]>(
@@ -49,8 +49,8 @@ export async function loadVaults(store: Store, token: TokenIdentity, ids: readon
 export type ListedVault = { readonly vault: NamedVault } | BrokenVault;
 
 /**
- * Every vault, for the admin routes, also those whose rows do not open. Errors: `unavailable`; `misconfigured`, when the root keys
- * are not those of the database.
+ * Returns every vault for the admin routes, including broken vaults. Fails with `unavailable`, and with `misconfigured` if the
+ * root keys do not belong to the database.
  */
 export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
   const read = await readBatch<[VaultRow]>(store, store.db.prepare("SELECT * FROM vaults"));
@@ -60,12 +60,12 @@ export async function loadAllVaults(store: Store): Promise<Result<readonly Liste
 async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Result<readonly ListedVault[]>> {
   const listed = await openAll(store, rows);
   const broken = listed.some((one) => "refusal" in one);
-  // With wrong root keys no row opens, and no vault is broken.
+  // With wrong root keys no row can be decrypted, and no vault is broken.
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   return checked.ok ? ok(listed) : checked;
 }
 
-/** Sorts vaults, the oldest first, so that a new vault does not change the order of the others. */
+/** Sorts vaults, the oldest first, so that a new vault does not change the order. */
 async function openAll(store: Store, rows: readonly VaultRow[]): Promise<readonly ListedVault[]> {
   const vaults: ListedVault[] = [];
   for (const row of rows) {

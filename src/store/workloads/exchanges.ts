@@ -34,7 +34,7 @@ const SQL = {
   trim: `
     DELETE FROM exchanges WHERE id IN (
       SELECT id FROM exchanges WHERE issuer_id = ?1 AND token_id IS NULL ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.pastExchanges})`,
-  /** The claims of the newest ones stay; of the others the row alone says that the token was used. */
+  /** Keeps the claims of the newest exchanges. For older exchanges, the row only shows that the token was used. */
   forget: `
     UPDATE exchanges SET sealed = '' WHERE id IN (
       SELECT id FROM exchanges WHERE issuer_id = ?1 AND sealed <> '' ORDER BY at DESC LIMIT 10 OFFSET ${LIMITS.pastExchanges})`,
@@ -67,13 +67,13 @@ export interface Exchanged {
   /** The text of the token; absent when it was refused. */
   readonly token?: string;
   readonly fault?: ExchangeFault;
-  /** How often the workload token was exchanged, this time included. */
+  /** Number of exchanges of the workload token, including this one. */
   readonly count: number;
 }
 
 /**
- * Exchanges a workload token for one with these claims, in one D1 call: only if the rule and the issuer are as they were read, and it was not
- * exchanged too often. Errors: those of `refusalOfWrite`.
+ * Exchanges a workload token for a token with these claims, in one D1 call. The rule and the issuer must not have changed since
+ * they were read, and the workload token must have exchanges left. Fails as `refusalOfWrite` does.
  */
 export async function insertExchange(
   store: Store,
@@ -101,7 +101,10 @@ export async function insertExchange(
   return ok({ fault: used && used.exchanges >= usesMax ? "used" : "rule_ended", count: used?.exchanges ?? 0 });
 }
 
-/** Keeps a workload token that was refused although its signature was right, for the test of rules. Errors: `unavailable`, `database_full`. */
+/**
+ * Keeps a workload token that was refused despite a valid signature, for the test of rules. Fails with `unavailable` or
+ * `database_full`.
+ */
 export async function recordRefused(store: Store, presented: Presented): Promise<Result<unknown>> {
   const { db, keyring, now } = store;
   const id = await idOf(presented);
@@ -118,8 +121,8 @@ export interface PastExchange {
 }
 
 /**
- * Returns the last workload tokens of an issuer whose signature was right, the newest first. Leaves out rows that cannot be decrypted, and rows
- * whose sealed `iss` is another issuer's. Fails with `unavailable`.
+ * Returns the last workload tokens of an issuer with a valid signature, newest first. Leaves out rows that cannot be decrypted,
+ * and rows whose sealed `iss` is another issuer's. Fails with `unavailable`.
  */
 export async function loadPastExchanges(
   { db, keyring }: Store,
@@ -137,6 +140,6 @@ export async function loadPastExchanges(
   return ok(opened.flat().filter(({ payload }) => payload.iss === issuer.url));
 }
 
-/** Deletes exchanges before a time, when the workload tokens have expired, as `deleteExpired`. Out: how many. */
+/** Deletes exchanges before a time at which their workload tokens have expired, as `deleteExpired` does. Returns their number. */
 export const deleteOldExchanges = (db: D1Database, before: number, take: Take): Promise<number> =>
   deleteExpired(db, SQL.clean, before, take);

@@ -54,8 +54,8 @@ export interface LoadedIssuer {
 const NO_KEYS: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
 
 /**
- * Loads the issuer whose tokens have this `iss`, in one D1 call. Returns `undefined` when there is none. Fails with `misconfigured`, `integrity`,
- * `rate` or `unavailable`.
+ * Loads the issuer whose tokens have this `iss`, in one D1 call. Returns undefined if there is none. Fails with `misconfigured`,
+ * `integrity`, `rate` or `unavailable`.
  */
 export async function loadIssuerByUrl(store: Store, url: string): Promise<Result<LoadedIssuer | undefined>> {
   const { db, keyring } = store;
@@ -71,7 +71,7 @@ export async function loadIssuerByUrl(store: Store, url: string): Promise<Result
   if (!row) return ok(undefined);
   const opened = await openToken(keyring, row);
   if (!opened.ok) return opened;
-  // An index may be damaged, and then it is that of another issuer.
+  // A damaged index may lead to another issuer.
   if (opened.value.kind !== "issuer" || opened.value.issuer?.url !== url) return fail("integrity");
   const stored = keysRow ? await openKeys(store, keysRow) : NO_KEYS;
   return ok({ issuer: { row, claims: opened.value }, rules: ruleRows, stored });
@@ -88,7 +88,10 @@ export async function matchingRules(store: Store, loaded: LoadedIssuer, use: Rul
   );
 }
 
-/** The rules of an issuer that open. What a row says of its issuer in the clear was only how it was found. */
+/**
+ * Decrypts the rules of an issuer, without rules that cannot be decrypted. The plaintext issuer column is only a lookup hint; the
+ * sealed value decides.
+ */
 async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): Promise<OpenedRow[]> {
   const opened = await Promise.all(rules.map(async (row) => ({ row, claims: await openToken(keyring, row) })));
   return opened.flatMap(({ row, claims }) => {
@@ -97,7 +100,10 @@ async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): P
   });
 }
 
-/** The root key of an issuer that this service does not have, so that its URL is not found. Out: `undefined` when there is none. */
+/**
+ * Returns the root key of an issuer that this service lacks, so that the issuer's URL is not found. Returns undefined if there is
+ * none.
+ */
 export async function loadMissingKey({ db, keyring }: Store): Promise<Result<string | undefined>> {
   const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(
     db,
@@ -106,13 +112,13 @@ export async function loadMissingKey({ db, keyring }: Store): Promise<Result<str
   return read.ok ? ok(read.value[0][0]?.root_key_id) : read;
 }
 
-/** Whether the issuer and the rule are as they were added, and not before TOKENS_NOT_BEFORE. */
+/** Returns true if the issuer and the rule are authentic, and not older than TOKENS_NOT_BEFORE. */
 export async function areInUse(store: Store, ...rows: readonly OpenedRow[]): Promise<boolean> {
   const recent = rows.every(({ claims }) => claims.issuedAt >= store.settings.tokensNotBefore);
   return recent && (await Promise.all(rows.map((row) => isAuthentic(store, row)))).every(Boolean);
 }
 
-/** Whether a row is as it was issued: its hash covers the times, which are columns in the clear (decision 0025). */
+/** Returns true if a row is unchanged since its issue. Its hash covers the times, which are plaintext columns (decision 0025). */
 async function isAuthentic({ keyring }: Store, { row }: OpenedRow): Promise<boolean> {
   const signed = await signAgain(keyring, row);
   return signed.ok && signed.value.hash === row.claims;
@@ -123,7 +129,7 @@ const associatedData = (issuer: string, key: string) => ({
   key,
 });
 
-/** Keys that do not open are fetched again. */
+/** Decrypts stored keys. Keys that cannot be decrypted are fetched again. */
 async function openKeys({ keyring }: Store, row: KeysRow): Promise<StoredKeys> {
   const triedAt = row.tried_at;
   const root = keyring.keys.get(row.root_key_id);
@@ -134,14 +140,14 @@ async function openKeys({ keyring }: Store, row: KeysRow): Promise<StoredKeys> {
   return { ...(JSON.parse(text.value) as Pick<StoredKeys, "keys" | "fetchedAt">), triedAt };
 }
 
-/** As `KeysPorts.claim`: also when D1 does not answer, nothing is fetched. */
+/** Claims a fetch, as `KeysPorts.claim` defines. If D1 does not answer, nothing is fetched. */
 export async function claimFetch({ db, keyring }: Store, issuer: string, now: number): Promise<boolean> {
   const done = await runBatch<[{ issuer_id: string }]>(db, db.prepare(SQL.claim).bind(issuer, now, keyring.active.id));
   if (!done.ok) logRefusal(done);
   return done.ok && done.value[0].length > 0;
 }
 
-/** As `KeysPorts.save`: keys that are not stored are fetched again. */
+/** Saves keys, as `KeysPorts.save` defines. Keys that are not stored are fetched again. */
 export async function saveKeys(
   { db, keyring: { active } }: Store,
   issuer: string,
@@ -153,6 +159,6 @@ export async function saveKeys(
   if (!done.ok) logRefusal(done);
 }
 
-/** Deletes the keys that no exchange has asked for since a time, as `deleteExpired`. Out: how many. */
+/** Deletes keys that no exchange has used since a time, as `deleteExpired` does. Returns their number. */
 export const deleteOldKeys = (db: D1Database, before: number, take: Take): Promise<number> =>
   deleteExpired(db, SQL.clean, before, take);
