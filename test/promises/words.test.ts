@@ -199,3 +199,76 @@ describe("what people read", () => {
     (folder) => expect(matching(folder, CAPITAL)).toEqual([]),
   );
 });
+
+/** The parts of src whose comments follow the rules below. */
+const COMMENTED =
+  /^src\/(?:api|binding|crypto|http|jobs|model|requests|store\/(?:buckets|commit|contents|d1|events|health|items|keys|references|tables|tokens|vaults|workloads))\//;
+
+interface Comment {
+  readonly place: string;
+  readonly isDoc: boolean;
+  readonly text: string;
+  /** The line of code after the comment. */
+  readonly declaration: string;
+}
+
+const COMMENT = /(?<=^|[\s;,{}()[\]])(?:\/\*\*([^]*?)\*\/|((?:\/\/ .*\n[ \t]*(?=\/\/ ))*\/\/ .*))(?:\n(.*))?/gm;
+
+const commentsOf = ({ path, text }: { readonly path: string; readonly text: string }): Comment[] =>
+  [...text.matchAll(COMMENT)].map(({ index, 1: doc, 2: line = "", 3: declaration = "" }) => ({
+    place: `${path}:${text.slice(0, index).split("\n").length}`,
+    isDoc: doc !== undefined,
+    text: (doc?.replaceAll(/^ *\* ?/gm, "") ?? line.replaceAll(/^ *\/\/ /gm, "")).trim(),
+    declaration,
+  }));
+
+/** Splits a text into sentences. A colon, a semicolon, a list entry and a block of code end a sentence too. */
+const sentencesOf = (text: string): string[] =>
+  text
+    .replaceAll(/^ {4}.*$/gm, "")
+    .split(/[.:;?!)](?=\s|$)|\n\s*\n|\n *(?=- )/)
+    .map((sentence) => sentence.replaceAll(SPACE, " ").trim());
+
+const COMMON = new Set("a all an and are as at be by each for from in is it its of on or return the this to with".split(" "));
+
+const wordsOf = (text: string): string[] =>
+  text
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/\W+|_/)
+    .map((word) => word.replace(/(?:e?s|e?d)$/, ""))
+    .filter((word) => word !== "" && !COMMON.has(word));
+
+const nameIn = (declaration: string): string =>
+  /^\s*(?:(?:export|default|async|const|function|interface|type|class|readonly|static) )*(\w+)/.exec(declaration)?.[1] ?? "";
+
+const repeats = ({ text, declaration }: Comment): boolean => {
+  const name = new Set(wordsOf(nameIn(declaration)));
+  return name.size > 0 && wordsOf(text).every((word) => name.has(word));
+};
+
+const BOUND = /^(?:The most|At most|The maximum|The largest)\b/;
+
+/** Words of another language, each replaced by the field's word. */
+const NOT_OURS =
+  /\b(?:(?:does|do|did) not open|cannot be opened|under way|on its way|[ao][sf] before|for ever|meanwhile|in the meantime|makes? void|not looked at|in the clear|the same one|for who|what (?:D1|it|there) (?:has|is))\b/i;
+
+const RULES: readonly (readonly [rule: string, breaks: (comment: Comment) => boolean])[] = [
+  [
+    "begins with no clause as a noun",
+    ({ isDoc, text }) => isDoc && /^(?:What|Whether|Who|Whose|How|Which|Where|When|That)\b/.test(text),
+  ],
+  ["has no telegram", ({ text }) => /\b(?:In|Out|Errors)(?:, \w+)?: /.test(text)],
+  ["has no sentence of more than 30 words", ({ text }) => sentencesOf(text).some((one) => one.split(" ").length > 30)],
+  ["uses the field's words", ({ text }) => NOT_OURS.test(text)],
+  ["does not say that a bound is one", ({ text, declaration }) => BOUND.test(text) && /\bconst \w+_MAX\b/.test(declaration)],
+  ["says more than the name", (comment) => comment.isDoc && repeats(comment)],
+];
+
+describe("a comment of src", () => {
+  const comments = sources.filter(({ path }) => COMMENTED.test(path)).flatMap(commentsOf);
+
+  it.each(RULES)("%s", (_, breaks) =>
+    expect(comments.filter(breaks).map(({ place, text }) => `${place}: ${text.slice(0, 80)}`)).toEqual([]),
+  );
+});
