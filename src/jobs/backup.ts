@@ -33,17 +33,17 @@ import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.
 interface BackupState {
   readonly input: BackupInput;
   readonly stage: "vaults" | "registry" | "prune";
-  /** Whether the first step has looked what there is to do. */
+  /** True after the first step has counted the work. */
   readonly hasBegun: boolean;
   /** The vaults that come next. */
   readonly queue: readonly string[];
-  /** The last vault that came into the queue; empty before the first one, and when those are looked for that were made meanwhile. */
+  /** The last vault added to the queue. Empty before the first vault, and during the search for vaults created since. */
   readonly after: string;
   /** The backup of the first vault of the queue, when it has begun. */
   readonly vault?: VaultBackup | undefined;
   /** A vault that was left out: its newest backup is named in place of one of this job. */
   readonly skipped?: string | undefined;
-  /** Whether the vault before was left out because D1, R2 or a coordinator did not answer. */
+  /** True if the vault before was left out because D1, R2 or a coordinator did not answer. */
   readonly unavailable?: boolean;
   /** The vaults that are done, and how many there are. */
   readonly done: readonly string[];
@@ -54,7 +54,6 @@ interface BackupState {
   readonly result: BackupResult;
 }
 
-/** What the stages work with. */
 interface Ports {
   readonly store: BackupStore;
   readonly isSpent: () => boolean;
@@ -64,7 +63,7 @@ interface Ports {
 interface Stage {
   readonly state: BackupState | "done";
   readonly findings?: readonly Finding[] | undefined;
-  /** What the bucket has lost of a snapshot that the next stages replace: the step ends, because nothing finds it again. */
+  /** Losses in the bucket from a snapshot that the next stages replace. The step ends, because no later step finds them again. */
   readonly lost?: readonly Finding[] | undefined;
 }
 
@@ -118,7 +117,7 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
     // Nothing is wrong with the second vault then, and each other one would fail in the same way.
     if (unavailable && state.unavailable && state.skipped === undefined) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `its backup failed: ${failure.kind}`));
-    // One whose older backup cannot be looked up either is not named at all.
+    // If the vault's older backup cannot be looked up either, the vault is not named.
     const skipped = state.skipped === undefined ? vault : undefined;
     const next = endOfVault({ ...state, skipped }, vault, { behind: state.result.behind + (skipped ? 1 : 0) });
     return reached({ ...next, unavailable }, [finding], false);
@@ -141,7 +140,7 @@ async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string
   }
 }
 
-/** Errors: `not_restored`, when the database was never used and the bucket has backups: those have to be restored first. */
+/** Fails with `not_restored` if the database was never used and the bucket has backups, which have to be restored first. */
 async function startJob({ store }: Ports, state: BackupState): Promise<Result<BackupState>> {
   if (state.input.vault !== undefined) return beginNamed(store, { ...state, hasBegun: true });
   const numbers = await listBackupNumbers(store.backups, REGISTRY);
@@ -173,7 +172,7 @@ const STAGES: Readonly<Record<BackupState["stage"], (ports: Ports, state: Backup
   },
 };
 
-/** The most vaults that come into the queue at once. */
+/** Vaults added to the queue at once. */
 const QUEUE_MAX = 100;
 
 async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
@@ -185,12 +184,12 @@ async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
   const ids = await listVaultIds(ports.store.db, { after, without: done, limit: QUEUE_MAX });
   if (!ids.ok) return ids;
   if (ids.value.length > 0) return ok({ state: { ...state, queue: ids.value, after: ids.value.at(-1)! } });
-  // Vaults that were made meanwhile may have lower ids.
+  // Vaults created since the start may have lower ids.
   if (after !== "") return ok({ state: { ...state, after: "" } });
   return ok({ state: input.dryRun ? "done" : { ...state, stage: "registry" } });
 }
 
-/** The state after the first vault of the queue. */
+/** Returns the state after the first vault of the queue. */
 const endOfVault = (state: BackupState, vault: string, counted: Partial<BackupResult>): BackupState => ({
   ...state,
   queue: state.queue.filter((one) => one !== vault),

@@ -22,20 +22,20 @@ import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 
 /**
- * Runs jobs (decision 0047): the alarm of a Durable Object makes one step, keeps what it reached in the SQLite of the object, and sets
- * the next alarm. A step that does not end, because it throws or its object is killed, is tried again: the try is counted and the next alarm
- * set before the step begins.
+ * Runs jobs (decision 0047). The alarm of a Durable Object makes one step, keeps its result in the SQLite of the object, and sets the next
+ * alarm. A step that does not end, because it throws or its object is killed, is retried. The try is counted and the next alarm set before
+ * the step begins.
  */
 
 /** The longest state of a job. It is parsed and written with each step, in the 128 MB of an isolate. */
 const STATE_CHARACTERS_MAX = 8 * 1024 * 1024;
 
-/** Milliseconds until a step is tried again. In: how often it was tried. Ten tries take about half an hour. */
+/** Returns the milliseconds until the retry of a step. Ten tries take about half an hour. */
 export const retryDelay = (tries: number): number => Math.min(5 * SECOND * 2 ** (tries - 1), 10 * MINUTE);
 
 export interface EngineContext {
   readonly storage: DurableObjectStorage;
-  /** Opens the store at the present time. Errors: `misconfigured`. */
+  /** Opens the store at the present time. Fails with `misconfigured`. */
   readonly openStore: () => Promise<Result<Store>>;
   readonly bindings: JobPorts["bindings"];
   /** Unix milliseconds. */
@@ -63,7 +63,9 @@ export async function runStep(context: EngineContext): Promise<void> {
   endJob(sql, row.id, "failed", clock(), reason);
 }
 
-/** A restore that has failed, for example, must not remove the row of a vault later. Where D1 fails, its late write stays possible. */
+/**
+ * Voids late writes of a job. For example, a failed restore must not remove a vault's row later. If D1 fails, a late write stays possible.
+ */
 async function voidLateWrites(row: JobRow, { openStore }: EngineContext): Promise<void> {
   const writes = askKind(row, ({ writes: mayWrite }, state) => mayWrite?.(state) ?? false, true);
   if (!writes) return;
@@ -78,8 +80,8 @@ async function voidLateWrites(row: JobRow, { openStore }: EngineContext): Promis
 const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.created_at, writes: row.writes });
 
 /**
- * Sets the alarm for the step that is due first. `now` is in Unix milliseconds. The caller writes rows right before it: what a Durable Object writes without waiting in
- * between takes effect together, so that no job is left without an alarm.
+ * Sets the alarm for the first due step. `now` is in Unix milliseconds. The caller writes rows immediately before, without an `await` in
+ * between. The writes of a Durable Object then take effect together, so that no job is left without an alarm.
  */
 export async function setNextAlarm(storage: DurableObjectStorage, now: number): Promise<void> {
   endDamaged(storage.sql, now);
@@ -87,15 +89,15 @@ export async function setNextAlarm(storage: DurableObjectStorage, now: number): 
   if (due !== undefined) await storage.setAlarm(due);
 }
 
-/** Out: `undefined` for a kind of a later release. */
+/** Returns undefined for a kind of a later release. */
 export const kindOf = ({ kind }: Pick<JobRow, "kind">): AnyKind | undefined =>
   Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
 
-/** Whether a job may be stopped. One whose state is damaged may: nothing else ends it before its last try. */
+/** Returns true if a job may be stopped. A job with a damaged state may: nothing else ends it before its last try. */
 export const mayStop = (row: JobRow): boolean =>
   kindOf(row) === undefined || askKind(row, (kind, state) => kind.mayStop?.(state) ?? true, true);
 
-/** What a kind tells of the state of its job. In: what counts when the state is damaged. */
+/** Asks a kind about the state of its job. Returns `otherwise` if the state is damaged. */
 function askKind<T>(row: JobRow, ask: (kind: AnyKind, state: unknown) => T, otherwise: T): T {
   try {
     return ask(kindOf(row)!, JSON.parse(row.data));
@@ -117,7 +119,7 @@ const tryStep = (row: JobRow, { openStore, bindings }: EngineContext): Promise<R
     return store.ok ? makeStep(row, store.value, bindings) : store;
   });
 
-/** Errors: those of `requireWrites` and of the step; `misconfigured`, when the kind seals and the root keys are wrong. */
+/** Makes a step. Fails as `requireWrites` and the step do, and with `misconfigured` if the kind seals and the root keys are wrong. */
 async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"]): Promise<Result<Done>> {
   const { seals, step } = kindOf(row)!;
   const written = writesOf(row);
@@ -132,7 +134,7 @@ async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"
   const callsMax = Math.max(1, Math.floor(store.settings.stepCalls / 2 ** row.tries));
   const stepped = await step({ store, write, bindings, callsMax }, JSON.parse(row.data));
   if (!stepped.ok) return stepped;
-  // What a step writes is fenced. One that has only read may have seen a database that was restored meanwhile.
+  // The writes of a step are fenced. A step that only reads may have seen a database before its restore.
   const fenced = hasWritten ? ok(undefined) : await requireWrites(store.db, written);
   return fenced.ok ? ok({ stepped: stepped.value, hasWritten }) : fenced;
 }
@@ -144,7 +146,7 @@ interface Outcome {
   readonly now: number;
 }
 
-/** Out: why the job ends as failed; `undefined`: it goes on, or is done. */
+/** Returns the failure that ends the job, or undefined if the job continues or is done. */
 function keepOutcome(outcome: Outcome, made: Result<Done>): FailureKind | undefined {
   const { sql, row, tries } = outcome;
   // A state that is too long stays so, however often the step is tried.
@@ -157,7 +159,7 @@ function keepOutcome(outcome: Outcome, made: Result<Done>): FailureKind | undefi
 /** Failures of the deployment, which leave no vault out: nothing is wrong with the vault then. */
 const OF_DEPLOYMENT: ReadonlySet<FailureKind> = new Set(["database_restored", "misconfigured"]);
 
-/** Goes on without what has failed, if the kind can. A job whose state is damaged ends. Out: as of `keepOutcome`. */
+/** Continues without the failed part, if the kind can. A job with a damaged state ends. Returns as `keepOutcome` does. */
 function giveUp(outcome: Outcome, failure: Failure): FailureKind | undefined {
   const { sql, row } = outcome;
   const { skip, explain } = kindOf(row)!;
@@ -172,7 +174,7 @@ function giveUp(outcome: Outcome, failure: Failure): FailureKind | undefined {
   return failure.kind;
 }
 
-/** Out: whether the state was short enough to be kept. */
+/** Returns true if the state was short enough to be kept. */
 function keepStep({ sql, row, now }: Outcome, { stepped, hasWritten }: Done): boolean {
   const { id } = row;
   const { state, findings = [], done } = stepped;

@@ -6,7 +6,7 @@ import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults
 
 /** The job that lets coordinators expire deleted Items and versions (contract 14.8, decision 0022). The hourly run starts it. */
 
-/** The most calls of coordinators in a step: each may be sent three times (durable-object-calls.ts). */
+/** Each call of a coordinator may be sent three times (durable-object-calls.ts). */
 const STEP_CALLS_MAX = 10;
 
 export const EXPIRE: KindOfJob<object, VaultsState<DueVault>> = {

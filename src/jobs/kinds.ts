@@ -8,7 +8,6 @@ import { RESTORE } from "./restore.ts";
 import { REWRAP } from "./rewrap.ts";
 import { VERIFY } from "./verify.ts";
 
-/** The kinds of jobs. */
 export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   rewrap: kind(REWRAP),
   verify: kind(VERIFY),

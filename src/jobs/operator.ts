@@ -45,8 +45,8 @@ export class Operator extends DurableObject<Env> {
   }
 
   /**
-   * Creates a job, once however often it is asked for. Errors: `idempotency`, when the id belongs to another request; `job_exists`, with
-   * the id of the job that holds what this one would; `version_skew`.
+   * Creates a job, once however often it is requested. Fails with `idempotency` if the id belongs to another request, with `job_exists`,
+   * which has the id of the job with the same lock, and with `version_skew`.
    */
   async create(job: NewJob): Promise<Result<Job>> {
     const sql = this.#rows;
@@ -54,7 +54,7 @@ export class Operator extends DurableObject<Env> {
     if (!existing.ok) return existing;
     if (existing.value) return ok(existing.value);
     if (!Object.hasOwn(KINDS, job.kind)) return fail("version_skew");
-    // A job that waits would else be joined by another one each night.
+    // Otherwise a further waiting job would be added each night.
     const same = job.waits ? findSame(sql, job) : undefined;
     if (same) return ok(jobOf(sql, same));
     const { format, holds: holdsOf, isDryRun, start } = KINDS[job.kind];
@@ -69,20 +69,20 @@ export class Operator extends DurableObject<Env> {
   }
 
   /**
-   * Creates a job of a kind that the service starts by itself. When one is under way, another one follows it if that one may have passed what
-   * there is to do, or none is created. Errors: `version_skew`.
+   * Starts a job of a kind that the service starts by itself. If a job of this kind is running: with `waits`, queues one more run; otherwise
+   * does nothing. Fails with `version_skew`.
    */
   async start(kind: ServiceKind, waits: boolean): Promise<Result<undefined>> {
     const created = await this.create({ id: crypto.randomUUID(), request: "", kind, input: {}, waits });
     return created.ok || created.failure.kind === "job_exists" ? ok(undefined) : created;
   }
 
-  /** Out: the job of a repeated request; `undefined`: there is none. Errors: `idempotency`, when the id belongs to another request. */
+  /** Returns the job of a repeated request, or undefined. Fails with `idempotency` if the id belongs to another request. */
   async find(request: JobRequestId): Promise<Result<Job | undefined>> {
     return this.#find(request);
   }
 
-  /** In: milliseconds to wait for the end of the job. Errors: `job_not_found`. */
+  /** Returns a job. Waits at most `wait` milliseconds for its end. Fails with `job_not_found`. */
   async get(id: string, wait: number): Promise<Result<Job>> {
     const job = this.#load(id);
     if (!job.ok || hasEnded(job.value.state) || wait === 0) return job;
@@ -90,26 +90,26 @@ export class Operator extends DurableObject<Env> {
     return this.#load(id);
   }
 
-  /** Out: jobs, the newest first. In: the place of the job after which they begin. */
+  /** Returns jobs, newest first, after the place `after`. */
   async list(limit: number, after: JobPlace | undefined): Promise<Job[]> {
     const sql = this.#rows;
     return listJobRows(sql, limit, after).map((row) => jobOf(sql, row));
   }
 
-  /** In: the number of the finding after which the page begins. Errors: `job_not_found`. */
+  /** Returns a page of findings after the number `after`. Fails with `job_not_found`. */
   async findings(id: string, after: number, limit: number): Promise<Result<FindingPage>> {
     const sql = this.#rows;
     return loadJob(sql, id) ? ok(loadFindings(sql, id, after, limit)) : fail("job_not_found");
   }
 
-  /** Out: the newest job of each kind, where that has failed or has left a vault out. */
+  /** Returns the newest job of each kind, if it has failed or has left a vault out. */
   async failed(): Promise<FailedJob[]> {
     return listFailed(this.#rows);
   }
 
   /**
-   * Stops a job between two steps. A job that has ended stays as it is. Errors: `job_not_found`; `job_unstoppable`, when the kind may not
-   * stop where it is.
+   * Stops a job between two steps. An ended job is not changed. Fails with `job_not_found`, and with `job_unstoppable` if the kind may not
+   * stop in its state.
    */
   async stop(id: string): Promise<Result<Job>> {
     const sql = this.#rows;
@@ -121,7 +121,10 @@ export class Operator extends DurableObject<Env> {
     return this.#load(id);
   }
 
-  /** Lets a job wait until `resume`. A job that has ended stays as it is. Errors: `job_not_found`; `job_unstoppable`, when its kind never waits. */
+  /**
+   * Pauses a job until `resume`. An ended job is not changed. Fails with `job_not_found`, and with `job_unstoppable` if its kind cannot be
+   * paused.
+   */
   async pause(id: string): Promise<Result<Job>> {
     const sql = this.#rows;
     const row = loadJob(sql, id);
@@ -130,7 +133,7 @@ export class Operator extends DurableObject<Env> {
     return this.#load(id);
   }
 
-  /** Lets a paused job go on. Another one stays as it is. Errors: `job_not_found`. */
+  /** Resumes a paused job. Other jobs are not changed. Fails with `job_not_found`. */
   async resume(id: string): Promise<Result<Job>> {
     resumeJob(this.#rows, id, Date.now());
     await setNextAlarm(this.ctx.storage, Date.now());

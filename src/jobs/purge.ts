@@ -5,8 +5,8 @@ import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults
 
 /**
  * The job that deletes the rows of deleted vaults (contract 13.13). The coordinator of a vault starts it after the deletion, and the hourly
- * run when rows are left. It counts no writes in D1 (store/jobs/step-fence.ts): each slice looks for itself whether its vault is deleted, so
- * also a late or repeated one, or one in a database that was restored, deletes nothing else.
+ * run if rows are left. It counts no writes in D1 (store/jobs/step-fence.ts), because each slice checks itself that its vault is deleted. A
+ * late or repeated slice, or a slice in a restored database, therefore deletes nothing else.
  */
 
 export const PURGE: KindOfJob<object, VaultsState<DeletedVault>> = {

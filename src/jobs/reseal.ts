@@ -5,8 +5,8 @@ import { callObject } from "../durable-object-calls.ts";
 import { holdsVault, type KindOfJob } from "./kind.ts";
 
 /**
- * The job that gives a vault new keys (contract 20.21, decision 0032). A step is one slice, which the coordinator of the vault makes, because
- * slices and commits take turns. D1 has the position: the one in the state only tells which slice the step is to make.
+ * The job that gives a vault new keys (contract 20.21, decision 0032). A step is one slice. The coordinator of the vault makes it, because
+ * slices and commits take turns. D1 has the position; the position in the state only selects the slice of the step.
  */
 
 interface ResealState {

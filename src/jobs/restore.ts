@@ -18,24 +18,24 @@ import { beginVault, type Chosen, openChosen, stepVault, type VaultRestore } fro
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /**
- * The job that restores one vault or one Item of it, or what belongs to no vault and then every vault of that backup (contract 21.20,
- * decision 0034). A step is as much of one phase as its calls allow.
+ * The job that restores one vault or one of its Items, or the registry and then every vault of that backup (contract 21.20, decision 0034). A
+ * step does as much of one phase as its calls allow.
  */
 
 interface RestoreState {
   readonly input: RestoreInput;
-  /** What is restored: a vault or the registry; absent when the next vault is to be looked up. */
+  /** The vault or the registry to restore. Absent if the next vault has to be looked up. */
   readonly target?: Pick<RestoreRequest, "vault" | "snapshot"> | undefined;
   /** The restore of the target, when it has begun. */
   readonly restore?: VaultRestore | ItemRestore | undefined;
   /** The registry, when that is done. */
   readonly registry?: Chosen | undefined;
-  /** Whether an earlier job has begun with this registry: it may have restored vaults that were deleted since. */
+  /** True if an earlier job has begun with this registry. Vaults that it restored may have been deleted since. */
   readonly goesOn?: boolean | undefined;
-  /** How many of its vaults are done. */
+  /** Number of the registry's vaults that are done. */
   readonly done: number;
   readonly total: number;
-  /** Whether something has changed, or the next step may change something. */
+  /** True if the job has changed anything, or the next step may. */
   readonly changes: boolean;
   readonly result: RestoreResult;
 }
@@ -81,7 +81,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   mayStop: ({ input, changes }) => input.dryRun || !changes,
 };
 
-/** Errors: `misconfigured`, when no bucket of backups is bound. */
+/** Fails with `misconfigured` if no backup bucket is bound. */
 async function openPorts({ store, write, bindings, callsMax }: JobPorts, input: RestoreInput): Promise<Result<RestorePorts>> {
   const opened = withBuckets(store, bindings);
   if (!opened.ok) return opened;
@@ -147,7 +147,7 @@ async function advance(ports: RestorePorts, state: RestoreState): Promise<Next> 
   return stepped.ok ? ok(endOfStep(state, stepped.value)) : stepped;
 }
 
-/** The state after a step of the target. */
+/** Returns the state after a step of the target. */
 function endOfStep(
   state: RestoreState,
   { restore, findings }: { readonly restore: VaultRestore | ItemRestore; readonly findings: readonly Finding[] },
@@ -158,7 +158,7 @@ function endOfStep(
   return { state: phase === "done" ? endOfTarget(reached, restore) : reached, findings };
 }
 
-/** The state after the target: of one vault or Item there is nothing left to do. */
+/** Returns the state after the target. A job for one vault or Item is then done. */
 function endOfTarget(state: RestoreState, restore: VaultRestore | ItemRestore): RestoreState {
   const { input, done, result } = state;
   const next = { ...state, target: undefined };
@@ -166,11 +166,11 @@ function endOfTarget(state: RestoreState, restore: VaultRestore | ItemRestore): 
   const { vault, number, sha256 } = restore;
   if (vault === REGISTRY) return { ...next, restore: undefined, registry: { vault, number, sha256 } };
   const counted = { ...next, result: { ...result, vaults: result.vaults + 1, items: result.items + restore.items } };
-  // The progress of one vault is that of its restore.
+  // The progress of a job for one vault is that of its restore.
   return input.vault === undefined ? { ...counted, restore: undefined, done: done + 1 } : counted;
 }
 
-/** Errors: those of `checkRestore`; `database_full`, before anything changes. */
+/** Begins the restore of a target. Fails as `checkRestore` does, or with `database_full`, before anything changes. */
 async function begin(
   ports: RestorePorts,
   state: RestoreState,
@@ -200,15 +200,15 @@ async function begin(
 }
 
 /**
- * Whether a vault of the registry was restored before and is so still, or was deleted since. A mark tells that another restore of it has not
- * ended: the log that this has written may have an earlier deletion.
+ * Returns true if a vault of the registry was restored and is unchanged, or was deleted since. A mark shows that another restore of the vault
+ * has not ended: the log that it wrote may contain an earlier deletion.
  */
 function isAsRestored({ goesOn }: RestoreState, { existing, known, row }: Checked): boolean {
   if (existing === "deleted") return goesOn === true && !known.begun;
   return existing === "older" && !isBehind(known, row!);
 }
 
-/** What is told of the backup that was chosen. */
+/** Returns the attributes of the chosen backup. */
 const aboutOf = ({ manifest, skipped }: Pick<Checked, "manifest" | "skipped">): Partial<RestoreResult> => ({
   snapshot: manifest.number,
   takenAt: manifest.at,

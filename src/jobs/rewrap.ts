@@ -7,14 +7,16 @@ import type { KindOfJob } from "./kind.ts";
 
 interface RewrapState extends RewrapInput {
   readonly cursor: RewrapCursor;
-  /** The most rows that were under other keys at one time. */
+  /** Highest number of rows under other keys at one time. */
   readonly total: number;
-  /** How many passes have ended, and whether this one has written rows. */
+  /** Number of complete passes, and whether the current pass has written rows. */
   readonly passes: number;
   readonly passHasWritten: boolean;
 }
 
-/** After so many passes, Workers with the ROOT_KEYS of before add rows as fast as they are rewrapped: the progress shows how many are left. */
+/**
+ * After this number of passes, Workers with the old ROOT_KEYS add rows as fast as they are rewrapped. The progress shows how many are left.
+ */
 const PASSES_MAX = 100;
 
 export const REWRAP: KindOfJob<RewrapInput, RewrapState> = {
@@ -24,7 +26,7 @@ export const REWRAP: KindOfJob<RewrapInput, RewrapState> = {
   holds: () => "root keys",
   start: ({ activeKey }) => ({ activeKey, cursor: FIRST_SLICE, total: 0, passes: 0, passHasWritten: false }),
   async step({ store, write }, state) {
-    // The operator may still have the ROOT_KEYS of before, or has others by now: it is tried again.
+    // The operator may still have the old ROOT_KEYS, or already newer ones. The step is retried.
     if (store.keyring.active.id !== state.activeKey) return fail("misconfigured", "the active root key is another one");
     const slice = await rewrapSlice(store, state.cursor, write);
     if (!slice.ok) return slice;
@@ -32,7 +34,7 @@ export const REWRAP: KindOfJob<RewrapInput, RewrapState> = {
     const total = Math.max(state.total, rows);
     const passHasWritten = state.passHasWritten || hasWritten;
     const passes = state.passes + (next ? 0 : 1);
-    // Rows may have been added behind the cursor. A pass that has written nothing has seen that all others do not open.
+    // Rows may have been added behind the cursor. After a pass without writes, all remaining rows are known to be broken.
     const done = rows === 0 || (!next && (!passHasWritten || passes === PASSES_MAX));
     return ok({
       state: { ...state, cursor: next ?? FIRST_SLICE, total, passes, passHasWritten: next ? passHasWritten : false },

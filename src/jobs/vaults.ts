@@ -2,23 +2,23 @@ import type { Failure } from "../model/failure.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Stepped } from "./kind.ts";
 
-/** What the kinds share that do the same for many vaults, one after the other. */
+/** Shared by the kinds that process many vaults, one after another. */
 
 /** A vault for which there is something to do. */
 export interface ListedVault {
   readonly vault: string;
-  /** Where it comes in the order of the vaults: a text. */
+  /** The position in the order of the vaults, as a text. */
   readonly place: string;
 }
 
 export interface VaultsState<V extends ListedVault> {
-  /** The vaults that were listed and are not done. The first one is under way. */
+  /** The listed vaults that are not done. The first one is in progress. */
   readonly waiting: readonly V[];
-  /** Where the next call for the first of them begins: what its last call has answered, or the empty text. */
+  /** The position of the next call for the first vault: the answer of its last call, or "". */
   readonly after: string;
   /** The place of the last vault that was listed. */
   readonly listed: string;
-  /** How many vaults are done, or were left out. */
+  /** Number of vaults done or left out. */
   readonly done: number;
 }
 
@@ -27,13 +27,13 @@ export const FIRST_VAULTS: VaultsState<never> = { waiting: [], after: "", listed
 interface VaultsWork<V extends ListedVault> {
   /** Lists some vaults after a place, in the order of their places; none: there are no more. One D1 call. */
   readonly list: (place: string) => Promise<Result<readonly V[]>>;
-  /** Makes a call for a vault. Out: where the next one begins; `undefined`: the vault is done. */
+  /** Makes a call for a vault. Returns the position of the next call, or undefined if the vault is done. */
   readonly serve: (vault: V, after: string) => Promise<Result<string | undefined>>;
-  /** The most calls of `serve` in a step. */
+  /** Limit of calls of `serve` in a step. */
   readonly callsMax: number;
 }
 
-/** Makes one step. Errors: those of `list`, and those of `serve` for the vault with which the step began. */
+/** Makes one step. Fails as `list` does, and as `serve` does for the first vault of the step. */
 export async function serveVaults<V extends ListedVault>(
   state: VaultsState<V>,
   { list, serve, callsMax }: VaultsWork<V>,
@@ -54,7 +54,7 @@ export async function serveVaults<V extends ListedVault>(
   return ok(steppedTo(reached));
 }
 
-/** Leaves out the vault that is under way, with a finding (jobs/kind.ts). */
+/** Leaves out the current vault, with a finding (jobs/kind.ts). */
 export function skipVault<V extends ListedVault>(state: VaultsState<V>, { kind }: Failure): Stepped<VaultsState<V>> | undefined {
   const [first] = state.waiting;
   if (!first) return undefined;

@@ -10,17 +10,17 @@ import { callObject } from "../durable-object-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
-/** The job that checks what is stored, and repairs it when told to (contract 22, decision 0035). A step is some slices. */
+/** The job that checks stored data, and repairs it on request (contract 22, decision 0035). A step is some slices. */
 
 interface VerifyState {
   readonly input: VerifyInput;
   readonly position: Position;
-  /** What the next step repairs first (store/verify/run.ts). */
+  /** Findings that the next step repairs first (store/verify/run.ts). */
   readonly found: readonly Finding[];
   readonly checked: Checked;
-  /** Whether the next step goes on after the vault of the position, which is left out. */
+  /** True if the next step continues after the vault of the position, which is left out. */
   readonly skipped?: boolean;
-  /** Whether the vault before was left out because the storage or a coordinator did not answer. */
+  /** True if the vault before was left out because the storage or a coordinator did not answer. */
   readonly unavailable?: boolean;
 }
 
@@ -55,7 +55,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     const checked = addChecked(state.checked, slices.value.checked);
     return ok(reached({ input, position, found: slices.value.found, checked }, next, findings));
   },
-  /** Leaves out a vault of several, for example one whose coordinator does not answer. */
+  /** Leaves out one of several vaults, for example if its coordinator does not answer. */
   skip(state, { kind }) {
     const { vault } = state.position;
     if (vault === "" || state.input.vault !== undefined || state.skipped) return undefined;
@@ -67,7 +67,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
   },
 };
 
-/** In: where the next step begins; absent when everything is verified. */
+/** Returns the result of a step. `next` is the position of the next step; absent if everything is verified. */
 const reached = (state: VerifyState, next: Position | undefined, findings: readonly Finding[] = []): Stepped<VerifyState> => ({
   state: { ...state, position: next ?? state.position },
   progress: { done: state.checked.rows, total: next ? 0 : state.checked.rows },
