@@ -17,9 +17,8 @@ export interface Tried<T> {
 type Lost = "uncertain" | "unavailable";
 
 /**
- * Calls a Durable Object, and retries with a new stub if the object was reset. The call must be idempotent. An overloaded object
- * gets no retry (developers.cloudflare.com/durable-objects/best-practices/error-handling). Fails with `lost` if the outcome of a
- * try is unknown.
+ * Calls a Durable Object, and retries with a new stub if the object was reset. The call must be idempotent. An overloaded object gets no
+ * retry (developers.cloudflare.com/durable-objects/best-practices/error-handling). Fails with `lost` if the outcome of a try is unknown.
  */
 export async function tryObject<C, T>(
   connect: () => C,
@@ -46,9 +45,8 @@ export async function tryObject<C, T>(
 const FINAL: ReadonlySet<FailureKind> = new Set(["overtaken", "idempotency"]);
 
 /**
- * Returns true if a failure also holds for the try before. That try's object may still be running the call and find another
- * state, so a write refused here can take effect there. For other calls, a failure does not hold if it states that nothing
- * happened (contract 10.14).
+ * Returns true if a failure also holds for the try before. That try's object may still be running the call and find another state, so a write
+ * refused here can take effect there. For other calls, a failure does not hold if it states that nothing happened (contract 10.14).
  */
 function isFinal(failure: Failure, lost: Lost): boolean {
   if (lost === "uncertain") return FINAL.has(failure.kind);

@@ -3,9 +3,8 @@ import { operationId } from "./model/ids.ts";
 let last = { time: 0, sequence: 0 };
 
 /**
- * Returns a UUIDv7 for a request at `now`, in Unix milliseconds. The id is the header `Request-Id`, the id of the log entry, and
- * the id of a write's operation. The ids of one millisecond count up (RFC 9562 section 6.2, method 1), so the log keeps the order
- * within an isolate.
+ * Returns a UUIDv7 for a request at `now`, in Unix milliseconds. The id is the header `Request-Id`, the id of the log entry, and the id of a
+ * write's operation. The ids of one millisecond count up (RFC 9562 section 6.2, method 1), so the log keeps the order within an isolate.
  */
 export function createRequestId(now: number): string {
   last = { time: now, sequence: now === last.time ? last.sequence + 1 : 0 };

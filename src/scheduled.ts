@@ -26,8 +26,8 @@ import { uuidOf } from "./model/ids.ts";
 import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
- * The D1 calls whose number does not depend on the due rows, so they are not shared: of the logs 2, of the archive 1, of deleted
- * vaults 1, of due vaults 1, of jobs 1, of root keys 2, of contents 2, of the newest backup 2, of damages 1, of the counts 1.
+ * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 2. Archive: 1. Deleted vaults: 1. Due vaults:
+ * 1. Jobs: 1. Root keys: 2. Contents: 2. Newest backup: 2. Damages: 1. Counts: 1.
  */
 const UNSHARED_D1_CALLS = 14;
 
@@ -155,9 +155,7 @@ export async function startBackup(env: Partial<Env>, now: number): Promise<void>
   must("start the nightly backup", await callOperator(env as Env, "unavailable", (operator) => operator.create(job)));
 }
 
-/**
- * Returns the id of a night's job. The id is fixed, so that the job starts once. `night` is in days since the beginning of 1970.
- */
+/** Returns the id of a night's job. The id is fixed, so that the job starts once. `night` is in days since the beginning of 1970. */
 async function idOfNight(night: number): Promise<string> {
   const text = new TextEncoder().encode(`nightly backup ${night}`);
   return uuidOf(new Uint8Array(await crypto.subtle.digest("SHA-256", text)).slice(0, 16));

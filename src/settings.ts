@@ -130,10 +130,7 @@ export function weaknessOf(secret: string | undefined): string | undefined {
   return secret.length < SECRET_CHARACTERS_MIN ? `has fewer than ${SECRET_CHARACTERS_MIN} characters` : undefined;
 }
 
-/**
- * Parses the values of settings (settings.ts). Fails with `misconfigured`; the detail names the variable and the rule, never the
- * value.
- */
+/** Parses the values of settings (settings.ts). Fails with `misconfigured`; the detail names the variable and the rule, never the value. */
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 interface Numeric {

@@ -16,8 +16,7 @@ export const sealBookmark = async ({ active }: Keyring, bookmark: string, now: n
   `${active.id}.${dayOf(now)}.${await seal(await dayKey(active, now), associatedData(active.id), bookmark)}`;
 
 /**
- * Decrypts a text made by `sealBookmark`. Returns undefined if its root key is not in the keyring. Fails with `bookmark` for any
- * other text.
+ * Decrypts a text made by `sealBookmark`. Returns undefined if its root key is not in the keyring. Fails with `bookmark` for any other text.
  */
 export async function openBookmark({ keys }: Keyring, text: string): Promise<Result<string | undefined>> {
   const [, id, day, sealed] = /^([\w-]{1,32})\.(\d{4}-\d\d-\d\d)\.([A-Za-z0-9+/=]{1,512})$/.exec(text) ?? [];

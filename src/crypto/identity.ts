@@ -35,9 +35,7 @@ export function parseIdentity({ payload, jti }: VerifiedJwt): Result<Identity> {
   return ok({ issuer: iss as string, subject: sub, email: normalizeEmail(email), claims: payload, jti });
 }
 
-/**
- * Returns true if a token of Cloudflare Access belongs to a person who signed in to an application. Service tokens have no email.
- */
+/** Returns true if a token of Cloudflare Access belongs to a person who signed in to an application. Service tokens have no email. */
 export const isOfPerson = ({ email, type, common_name: service }: JsonObject): boolean =>
   typeof email === "string" && isEmail(email) && service === undefined && (type === undefined || type === "app");
 

@@ -55,7 +55,6 @@ export interface VerifiedJwt {
   readonly expiresAt: number;
 }
 
-/** Characters of a token. */
 export const JWT_CHARACTERS_MAX = 16 * 1024;
 /** Other machines make the tokens, and their clocks may be ahead. */
 const CLOCK_SKEW_MS_MAX = MINUTE;
@@ -70,9 +69,8 @@ const TYPES: ReadonlySet<unknown> = new Set([undefined, "jwt", "at+jwt"]);
 const refuse = (fault: JwtFault) => ({ ok: false, fault }) as const;
 
 /**
- * Parses a token in compact form (RFC 7515 section 3.1). It has three parts of unpadded base64url in canonical form (RFC 4648
- * section 3.5). The first two are JSON objects without a repeated name. Returns the unverified values that identify the issuer
- * and its key.
+ * Parses a token in compact form (RFC 7515 section 3.1). It has three parts of unpadded base64url in canonical form (RFC 4648 section 3.5).
+ * The first two are JSON objects without a repeated name. Returns the unverified values that identify the issuer and its key.
  */
 export function parseJwt(text: string): Verdict<ParsedJwt> {
   if (text.length > JWT_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return refuse("malformed");
@@ -103,9 +101,8 @@ function decode(part: string): Uint8Array | undefined {
 }
 
 /**
- * Verifies a token with the keys of its issuer. `now` is in Unix milliseconds. The signature is verified first, so every later
- * fault is the issuer's own. A key is selected by id and algorithm (RFC 7515 section 4.1.4). An id shared by several keys selects
- * none.
+ * Verifies a token with the keys of its issuer. `now` is in Unix milliseconds. The signature is verified first, so every later fault is the
+ * issuer's own. A key is selected by id and algorithm (RFC 7515 section 4.1.4). An id shared by several keys selects none.
  */
 export async function verifyJwt(
   token: ParsedJwt,

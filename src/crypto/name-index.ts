@@ -24,10 +24,7 @@ function keyOf(root: RootKey, kind: IndexedKind): Promise<CryptoKey> {
   return key;
 }
 
-/**
- * Returns the blind index of a normalized email (model/email.ts) or a URL: 16 bytes in base64. `root` is the root key that seals
- * the row.
- */
+/** Returns the blind index of a normalized email (model/email.ts) or a URL: 16 bytes in base64. `root` is the root key that seals the row. */
 export const nameIndex = async (root: RootKey, kind: IndexedKind, name: string): Promise<string> =>
   blindIndex(await keyOf(root, kind), name);
 

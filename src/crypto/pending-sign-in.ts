@@ -4,10 +4,9 @@ import { createConsoleSecret, parseConsoleSecret } from "./console-secret.ts";
 import type { Keyring } from "./keyring.ts";
 
 /**
- * A sign-in that waits for the identity provider (OpenID Connect Core 1.0 section 3.1). The service stores nothing: the browser
- * keeps 192 random bits in a cookie. `state`, `nonce` and the code verifier (RFC 7636 section 4.1) are hashes of these bits. An
- * answer is therefore valid only in the browser that started the sign-in. `state` begins with the Unix second at which it
- * expires.
+ * A sign-in that waits for the identity provider (OpenID Connect Core 1.0 section 3.1). The service stores nothing: the browser keeps 192
+ * random bits in a cookie. `state`, `nonce` and the code verifier (RFC 7636 section 4.1) are hashes of these bits. An answer is therefore
+ * valid only in the browser that started the sign-in. `state` begins with the Unix second at which it expires.
  */
 export interface PendingSignIn {
   readonly state: string;

@@ -36,10 +36,7 @@ export async function* sealPieces<R>(cipher: ChunkCipher, plain: AsyncGenerator<
   return yield* transform(plain, 0, CHUNK_BYTES, plainChunks, cipher.seal);
 }
 
-/**
- * Returns the number of chunks in a plain piece. The last chunk of a stream is always shorter than the other chunks, and may be
- * empty.
- */
+/** Returns the number of chunks in a plain piece. The last chunk of a stream is always shorter than the other chunks, and may be empty. */
 const plainChunks = (length: number): number => (length < PIECE_BYTES ? chunkCount(length) : PIECE_CHUNKS);
 
 /** Returns the number of chunks of a sealed piece. */

@@ -101,7 +101,6 @@ const algorithm = ({ number, nonce }: Pick<SealedParts, "number" | "nonce">, ass
   tagLength: 8 * TAG_BYTES,
 });
 
-/** Options of `seal`. */
 export interface SealOptions {
   /** The number of the key of a vault; absent for a key of the service. */
   readonly number?: number | undefined;
@@ -138,7 +137,6 @@ export async function sealBytes(
 export const noncePrefix = (sealed: string): Uint8Array =>
   Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX_BYTES);
 
-/** The parts of a sealed text. */
 export interface SealedParts {
   /** The number of the key, as `seal` got it. */
   readonly number: number;
@@ -211,10 +209,7 @@ export const blindIndex = (key: CryptoKey, text: string): Promise<string> => sho
 export const foldedBlindIndex = (key: CryptoKey, version: number, folded: string): Promise<string> =>
   shortMac(key, concat(Uint8Array.of(0xff, version), encoder.encode(folded)));
 
-/**
- * Returns the MAC of a list's entity tag, as `blindIndex` does. The first byte keeps it apart from the indexes of texts and
- * folded names.
- */
+/** Returns the MAC of a list's entity tag, as `blindIndex` does. The first byte keeps it apart from the indexes of texts and folded names. */
 export const listMac = (key: CryptoKey, text: string): Promise<string> =>
   shortMac(key, concat(Uint8Array.of(0xfe), encoder.encode(text)));
 

@@ -49,10 +49,7 @@ export interface Claims {
   readonly rule?: RulePolicy | undefined;
   /** Only for a login's token (contract 28): the terminal that received the token. Not in the text of the token. */
   readonly login?: Terminal | undefined;
-  /**
-   * Time of adding the person, in Unix seconds. Absent until the person is changed; `issuedAt` is then the time of the last
-   * change.
-   */
+  /** Time of adding the person, in Unix seconds. Absent until the person is changed; `issuedAt` is then the time of the last change. */
   readonly since?: number | undefined;
 }
 
@@ -95,7 +92,6 @@ const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = {
 };
 /** The kinds of rows whose text has been given to a holder. */
 const HELD: ReadonlySet<TokenKind | undefined> = new Set([undefined, "workload", "admin"]);
-/** The characters of a token that is accepted. */
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 

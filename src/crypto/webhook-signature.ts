@@ -10,7 +10,6 @@ const encoder = new TextEncoder();
 /** Creates a secret: `whsec_` and 32 random bytes in base64. */
 export const createWebhookSecret = (): string => PREFIX + crypto.getRandomValues(new Uint8Array(32)).toBase64();
 
-/** The signed parts of a message. */
 export interface SignedMessage {
   /** The header `webhook-id`. It contains no full stop. */
   readonly id: string;

@@ -3,7 +3,6 @@ import { invalid, ok, type Result } from "../model/result.ts";
 
 /** The entity tags of Items in headers (RFC 9110 section 8.8.3). */
 
-/** Returns the header `ETag` of an Item. */
 export const etagHeader = (item: Pick<Item, "version" | "nonce">): Record<string, string> => ({ ETag: `"${entityTag(item)}"` });
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;

@@ -45,8 +45,7 @@ const namesCookie = (c: Context): boolean => {
 };
 
 /**
- * Returns the value of a cookie. Returns undefined without a cookie, and with two of this name, because another origin has set
- * one of them.
+ * Returns the value of a cookie. Returns undefined without a cookie, and with two of this name, because another origin has set one of them.
  */
 export function cookieOf(c: Context, cookie = COOKIE): string | undefined {
   const prefix = `${cookieAt(c, cookie)?.name}=`;
@@ -55,7 +54,6 @@ export function cookieOf(c: Context, cookie = COOKIE): string | undefined {
   return others.length === 0 ? value?.slice(prefix.length) : undefined;
 }
 
-/** Sets a cookie with a lifetime in seconds. */
 export function setCookie(c: Context, value: string, seconds: number, cookie = COOKIE): void {
   const { name, attributes } = cookieAt(c, cookie)!;
   c.header("Set-Cookie", `${name}=${value}; Max-Age=${seconds}; ${attributes}`);
@@ -72,9 +70,8 @@ export const adminFingerprint = async ({ env }: Context): Promise<string | undef
   env.ADMIN_TOKEN ? new Uint8Array(await digestOf(env.ADMIN_TOKEN)).toHex() : undefined;
 
 /**
- * Returns the session of a request. With `known`, a session in the isolate's cache suffices. Returns undefined without a cookie,
- * or with `Authorization`, which then takes precedence. Fails with `cross_site`; `unauthorized`, `rate`; `misconfigured`,
- * `schema`, `unavailable`.
+ * Returns the session of a request. With `known`, a session in the isolate's cache suffices. Returns undefined without a cookie, or with
+ * `Authorization`, which then takes precedence. Fails with `cross_site`; `unauthorized`, `rate`; `misconfigured`, `schema`, `unavailable`.
  */
 export async function sessionOf(c: Context, store: Store, known: boolean): Promise<Result<ConsoleSession> | undefined> {
   if (c.req.header("Authorization") !== undefined || !namesCookie(c)) return undefined;

@@ -18,10 +18,7 @@ import type { Call } from "./route.ts";
 
 /** Sends requests to the coordinator of a vault. */
 
-/**
- * The request to which an Idempotency-Key is bound. It has the canonical ids of the path, so that both forms of an id are one
- * request.
- */
+/** The request to which an Idempotency-Key is bound. It has the canonical ids of the path, so that both forms of an id are one request. */
 export interface Binding {
   readonly ids: readonly string[];
   /** The body, or its hash. */
@@ -75,10 +72,7 @@ export const recordContent = (call: Call, address: ContentAddress): Promise<Resu
     return ok(undefined);
   });
 
-/**
- * Sends a request about the webhooks of the vault. Fails as the coordinator does, with `unavailable`, or with `uncertain` for a
- * write.
- */
+/** Sends a request about the webhooks of the vault. Fails as the coordinator does, with `unavailable`, or with `uncertain` for a write. */
 export const sendWebhookRequest = (call: Call, request: WebhookRequest): Promise<Result<readonly Webhook[]>> =>
   callObject(connect(call, call.vault), isWebhookWrite(request) ? "uncertain" : "unavailable", (coordinator) =>
     coordinator.webhooks(call.vault, request),

@@ -39,10 +39,7 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
   return schema.ok ? caller : schema;
 }
 
-/**
- * Returns true if the caller's token grants the route's permission in the vault of the path, or may issue tokens if the route
- * needs that.
- */
+/** Returns true if the caller's token grants the route's permission in the vault of the path, or may issue tokens if the route needs that. */
 export function isAllowed(access: GuardedAccess, { vaults, claims }: Caller, { vault }: Target): boolean {
   if (access.by === "admin") return true;
   if (access.permission === undefined) return !access.delegates || claims.delegate === true;
@@ -70,9 +67,8 @@ async function authenticateAdmin(access: GuardedAccess & { by: "admin" }, c: Con
 }
 
 /**
- * Authenticates the bearer of ADMIN_TOKEN, or of a token of the admin routes, which takes a D1 call. Returns the claims of that
- * token. Fails with `misconfigured`; `unauthorized`, also if the token is not valid for the operation; `rate`; `schema`,
- * `unavailable`.
+ * Authenticates the bearer of ADMIN_TOKEN, or of a token of the admin routes, which takes a D1 call. Returns the claims of that token. Fails
+ * with `misconfigured`; `unauthorized`, also if the token is not valid for the operation; `rate`; `schema`, `unavailable`.
  */
 async function authenticateAdminBearer(
   access: GuardedAccess & { by: "admin" },

@@ -45,8 +45,7 @@ export const readsNear = ({ claims }: Caller): boolean => claims.stale !== undef
 const REFUSED_BY_PRIMARY: ReadonlySet<FailureKind> = new Set(["unauthorized", "integrity"]);
 
 /**
- * Answers a near read. `answer` gets a store whose calls a replica can run. Each call sets the headers with the maximum age of
- * the answer.
+ * Answers a near read. `answer` gets a store whose calls a replica can run. Each call sets the headers with the maximum age of the answer.
  */
 export async function answerNear(
   caller: Caller,

@@ -3,9 +3,8 @@ import { uuidOf } from "../model/ids.ts";
 import type { Call } from "./route.ts";
 
 /**
- * Returns the id of an object that the admin creates, or of a token that another token issues. It is derived from the
- * Idempotency-Key, so a repeated request finds the object of the first request. Without a key the id is random. `what` is the
- * kind of object.
+ * Returns the id of an object that the admin creates, or of a token that another token issues. It is derived from the Idempotency-Key, so a
+ * repeated request finds the object of the first request. Without a key the id is random. `what` is the kind of object.
  */
 export async function newId({ idempotencyKey: key, vault }: Call, what: keyof typeof SCOPES): Promise<string> {
   if (key === undefined) return crypto.randomUUID();

@@ -12,10 +12,7 @@ import { getPath } from "hono/utils/url";
 
 /** Parses the parts of a request that every route has in common. */
 
-/**
- * Returns an id of the path. Returns undefined if the text does not have the form of an id, and "" if the path has no such
- * parameter.
- */
+/** Returns an id of the path. Returns undefined if the text does not have the form of an id, and "" if the path has no such parameter. */
 const idOf = (c: Context, name: string): string | undefined =>
   parseId(c.req.param(name) ?? "") ?? (c.req.param(name) ? undefined : "");
 
@@ -44,10 +41,7 @@ export const checkItemId = (c: Context): Result<undefined> => (idOf(c, "item") =
 export const checkVersion = (c: Context, { version }: Target): Result<undefined> =>
   c.req.param("version") !== undefined && version === 0 ? notAVersion("version") : ok(undefined);
 
-/**
- * Reads body, query, `If-Match`, `Item-Id` and `Idempotency-Key`, and lets the route parse its own input. Fails with 400, 413 or
- * 415.
- */
+/** Reads body, query, `If-Match`, `Item-Id` and `Idempotency-Key`, and lets the route parse its own input. Fails with 400, 413 or 415. */
 export async function parseCall(route: Route, caller: Caller, target: Target): Promise<Result<{ call: Call; input: unknown }>> {
   const { c } = caller;
   const body = route.json ? await parseBody(c.req.raw, LIMITS.body, caller.store.share) : ok(undefined);
@@ -75,8 +69,7 @@ const ownerOf = ({ c, actor }: Caller): string => {
 };
 
 /**
- * Parses `Item-Id` (contract 10.23), in either form of an id. Returns the canonical id. Fails with 400, also for a text that
- * names nothing.
+ * Parses `Item-Id` (contract 10.23), in either form of an id. Returns the canonical id. Fails with 400, also for a text that names nothing.
  */
 function parseItemId(header: string | undefined): Result<string | undefined> {
   const id = header === undefined ? undefined : (parseId(header) ?? "");

@@ -2,7 +2,6 @@ import type { SpecialEvent } from "./event.ts";
 
 /** The activity log: actors, actions and origins in a vault. It holds ids, versions and times, never a value of an Item. */
 
-/** The origin of a request. */
 export interface Origin {
   readonly userAgent: string;
   /** The client's address; empty where the platform gives none. */

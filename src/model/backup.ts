@@ -2,13 +2,12 @@ import type { Finding } from "./finding.ts";
 import { NIL_ID } from "./ids.ts";
 
 /**
- * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and its parts: all
- * rows of the vault. The backups of a vault are numbered. They form a chain, because each manifest has the hash of its
- * predecessor.
+ * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and its parts: all rows of the
+ * vault. The backups of a vault are numbered. They form a chain, because each manifest has the hash of its predecessor.
  *
- * A part is named by its hash and depends only on its rows, so backups share unchanged parts. Rows are stored as they are in D1:
- * every text of a user is sealed. The registry is the backup of data outside vaults: proofs of root keys, names of tokens and the
- * admin's log. It names the backup of each vault that belongs to it.
+ * A part is named by its hash and depends only on its rows, so backups share unchanged parts. Rows are stored as they are in D1: every text
+ * of a user is sealed. The registry is the backup of data outside vaults: proofs of root keys, names of tokens and the admin's log. It names
+ * the backup of each vault that belongs to it.
  */
 
 /** A release that changes the format increments it, and reads the earlier ones. */
@@ -20,10 +19,7 @@ export const REGISTRY = NIL_ID;
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const KEY = new RegExp(`^(?:vaults/${ID}/(?:[0-9]{8}\\.manifest|parts/(?<hash>[0-9a-f]{64}))|contents/${ID}/${ID}/${ID})$`);
 
-/**
- * Returns true if a text is the key of a manifest, a part or a content. The key is the same in the bucket and as a path in a
- * folder.
- */
+/** Returns true if a text is the key of a manifest, a part or a content. The key is the same in the bucket and as a path in a folder. */
 export const isBackupKey = (key: string): boolean => KEY.test(key);
 
 /** Returns the SHA-256 of an object, in hexadecimal, if its key contains it. */
@@ -54,10 +50,7 @@ export interface PartRef {
   /** Bytes of the text. */
   readonly bytes: number;
   readonly rows: number;
-  /**
-   * The lowest id of the part's Items; absent without Items. An Item that fills several parts shares none of them with other
-   * Items.
-   */
+  /** The lowest id of the part's Items; absent without Items. An Item that fills several parts shares none of them with other Items. */
   readonly item?: string;
   /** Number of contents named by its rows; absent if 0. */
   readonly contents?: number;
@@ -115,5 +108,4 @@ export const missingContentsOf = ({ parts }: Pick<Manifest, "parts">): readonly 
 export const bytesOfParts = (parts: readonly Pick<PartRef, "bytes">[]): number =>
   parts.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Returns the rows of parts. */
 export const rowsOfParts = (parts: readonly Pick<PartRef, "rows">[]): number => parts.reduce((sum, { rows }) => sum + rows, 0);

@@ -28,10 +28,7 @@ export function formatCursors(positions: ReadonlyMap<string, Cursor>): string {
   return Uint8Array.from(bytes).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/**
- * Returns the positions of those readable `vaults` that the text has. Returns undefined for a text that `formatCursors` does not
- * produce.
- */
+/** Returns the positions of those readable `vaults` that the text has. Returns undefined for a text that `formatCursors` does not produce. */
 export function parseCursors(text: string, vaults: readonly string[]): Map<string, Cursor> | undefined {
   const bytes = decode(text);
   if (bytes?.[0] !== CURSORS_VERSION) return undefined;

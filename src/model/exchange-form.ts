@@ -41,9 +41,7 @@ const PARAMETERS: Readonly<Record<string, (value: string | null) => string | und
   ),
 };
 
-/**
- * Parses a form (URL Standard section 5.1) with any Content-Type. Fails with `invalid`; the message quotes nothing from the form.
- */
+/** Parses a form (URL Standard section 5.1) with any Content-Type. Fails with `invalid`; the message quotes nothing from the form. */
 export function parseExchangeForm(bytes: Uint8Array): Result<ExchangeForm> {
   const form = new URLSearchParams(new TextDecoder().decode(bytes));
   for (const [name, faultOf] of Object.entries(PARAMETERS)) {

@@ -46,8 +46,7 @@ const failures = {
   sign_in_needed: [401, text("Sign in with the identity provider of this service")],
   out_of_scope: [
     403,
-    // `lacks` is the operation that the token may not do. It is set if the vault is in the token's scope or the path has no
-    // vault.
+    // `lacks` is the operation that the token may not do. It is set if the vault is in the token's scope or the path has no vault.
     ({ vault }, lacks) =>
       lacks ? `the token may not ${lacks}${vault ? ` vault ${echo(vault)}` : ""}` : `vault ${echo(vault)} is not in scope`,
   ],

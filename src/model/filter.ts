@@ -130,7 +130,6 @@ function parseTerms(text: string, list: keyof typeof LISTS, pattern: RegExp): Re
   return ok(terms);
 }
 
-/** A filter by ids. */
 const IDS = /^\s*id\s+eq\s+"[^"]*"(?:\s+or\s+id\s+eq\s+"[^"]*")*\s*$/i;
 
 /** Parses ids, each as one reading. Fails with 400 for a text that is not an id, and for too many ids. */

@@ -49,9 +49,7 @@ export function base32(bytes: Uint8Array): string {
 export const shortId = (id: string): string =>
   base32(Uint8Array.from(idDigits(id).match(/../g)!, (digits) => parseInt(digits, 16)));
 
-/**
- * Decodes lower-case base32 without padding. Bits of the last digit that do not fill a byte are dropped. Throws on other digits.
- */
+/** Decodes lower-case base32 without padding. Bits of the last digit that do not fill a byte are dropped. Throws on other digits. */
 export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.floor((digits.length * 5) / 8));
   let [buffer, bits, length] = [0, 0, 0];
@@ -96,8 +94,7 @@ export function operationId(now: number, random: Uint8Array): string {
 export const firstIdAt = (time: number): string => operationId(Math.max(0, time), new Uint8Array(10));
 
 /**
- * Returns the beginning of all operation ids of a time, in Unix milliseconds. It sorts before these ids, and after all ids of
- * earlier times.
+ * Returns the beginning of all operation ids of a time, in Unix milliseconds. It sorts before these ids, and after all ids of earlier times.
  */
 export const timePrefix = (time: number): string => firstIdAt(time).slice(0, 13);
 

@@ -82,9 +82,8 @@ export function parseCategory(value: unknown): Result<Category> {
 }
 
 /**
- * Parses a whole Item. The required attributes depend on `use`. POST (`create`) needs a category, and PUT (`replace`) a category
- * and a vault. PATCH of `/` (`{ current }`) needs neither; `current` is the category of the Item. Fails with 400, which names the
- * first fault.
+ * Parses a whole Item. The required attributes depend on `use`. POST (`create`) needs a category, and PUT (`replace`) a category and a vault.
+ * PATCH of `/` (`{ current }`) needs neither; `current` is the category of the Item. Fails with 400, which names the first fault.
  */
 export function parseItem(body: unknown, vault: string, use: "create" | "replace" | { current: Category }): Result<ItemInput> {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return invalid("the Item is not a JSON object");

@@ -42,10 +42,7 @@ export interface JobResult {
 export interface BackupResult {
   /** The number of the snapshot of the vault, or of the registry; absent before it is written, and of a vault that did not change. */
   readonly snapshot?: number | undefined;
-  /**
-   * Counts of vaults: with a new snapshot (in a dry run, with one to be made), unchanged since their newest snapshot, and left
-   * out.
-   */
+  /** Counts of vaults: with a new snapshot (in a dry run, with one to be made), unchanged since their newest snapshot, and left out. */
   readonly made: number;
   readonly unchanged: number;
   readonly behind: number;
@@ -77,7 +74,6 @@ export interface Job {
   readonly tries: number | undefined;
 }
 
-/** The request that created a job. */
 export interface JobRequestId {
   readonly id: string;
   /** A hash of the request's content. A repeated request with the same id has the same hash. */
@@ -99,7 +95,6 @@ export interface NewJob extends JobRequestId {
   readonly waits?: boolean;
 }
 
-/** The input of a backup. */
 export interface BackupInput {
   /** Only this vault; absent: all vaults and the registry. */
   readonly vault?: string | undefined;
@@ -109,23 +104,21 @@ export interface BackupInput {
   readonly dryRun: boolean;
 }
 
-/** The input of a rewrap. */
 export interface RewrapInput {
   /** The id of the root key that is active for the Worker that has created the job. */
   readonly activeKey: string;
 }
 
-/** The input of a reseal. */
 export interface ResealInput {
   readonly vault: string;
   /** The id of the keys that are to be replaced. */
   readonly dataKey: string;
 }
 
-/** The most findings that a job shows by itself (contract 26.1). */
+/** Findings that a job itself shows (contract 26.1). */
 export const SHOWN_FINDINGS_MAX = 100;
 
-/** The most vaults of a list that a job keeps in its state. */
+/** Vaults of a list in the state of a job. */
 export const LISTED_VAULTS_MAX = 500;
 
 export const hasEnded = (state: JobState): boolean => state === "done" || state === "failed" || state === "stopped";

@@ -1,4 +1,4 @@
-/** The largest count and version of a sound row: sums of two are exact in JavaScript. A larger number is damaged. */
+/** Count or version of a valid row. A sum of two is exact in JavaScript. A larger number is damaged. */
 export const COUNT_MAX = 2 ** 52;
 
 /** Every limit of requests (contract 12). Sizes are bytes of UTF-8; times are seconds. */
@@ -82,10 +82,7 @@ const encoder = new TextEncoder();
 /** Returns the bytes of a text in UTF-8. */
 export const sizeOf = (text: string): number => encoder.encode(text).length;
 
-/**
- * Returns true if a text has at most `limit` bytes of UTF-8. A UTF-16 unit takes one to three bytes, so most texts are not
- * encoded.
- */
+/** Returns true if a text has at most `limit` bytes of UTF-8. A UTF-16 unit takes one to three bytes, so most texts are not encoded. */
 export function fits(text: string, limit: number): boolean {
   if (text.length > limit) return false;
   return text.length * 3 <= limit || sizeOf(text) <= limit;

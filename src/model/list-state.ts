@@ -18,9 +18,7 @@ const numbersOf = ({ contentVersion, attributeVersion, updatedAt }: ListState): 
 export const isSameState = (one: ListState, other: ListState): boolean =>
   numbersOf(one).every((number, index) => number === numbersOf(other)[index]);
 
-/**
- * Returns the entity tag of a list, with its quotes. `mac` is the MAC of the request and all other inputs of the list, in base64.
- */
+/** Returns the entity tag of a list, with its quotes. `mac` is the MAC of the request and all other inputs of the list, in base64. */
 export const listTag = (state: ListState, mac: string): string => `"${numbersOf(state).join("-")}-${mac}"`;
 
 /** Returns the state in the first list tag of `If-None-Match`, whatever its MAC. Returns undefined if there is no such tag. */

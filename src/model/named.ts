@@ -57,10 +57,7 @@ const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
   value,
 });
 
-/**
- * The tests in order of precedence; the first test with a match decides. An entry without a section precedes an entry in a
- * section.
- */
+/** The tests in order of precedence; the first test with a match decides. An entry without a section precedes an entry in a section. */
 const TESTS: readonly ((entry: Named<unknown>, part: string, folded: string) => boolean)[] = [
   ({ ids }, part) => ids.includes(part),
   ({ name, section }, _, folded) => section === undefined && name === folded,
@@ -89,10 +86,7 @@ export interface FoundField<F extends NamedField = Field> {
   readonly within: Within;
 }
 
-/**
- * Returns a function that finds fields of an Item. It fails with `reference_not_found` if the section is missing, and with
- * `ambiguous`.
- */
+/** Returns a function that finds fields of an Item. It fails with `reference_not_found` if the section is missing, and with `ambiguous`. */
 export function fieldFinder<F extends NamedField>(
   sections: readonly Section[],
   fields: readonly F[],

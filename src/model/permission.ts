@@ -45,10 +45,7 @@ export function missing(granted: unknown, needed: Permission): string | undefine
   return lacks && WORDS[lacks];
 }
 
-/**
- * Returns true if `granted` includes every operation of `needed`. An absent permission, or one of a newer release, grants
- * nothing.
- */
+/** Returns true if `granted` includes every operation of `needed`. An absent permission, or one of a newer release, grants nothing. */
 export function covers(granted: unknown, needed: Permission): boolean {
   const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];
   return PERMISSIONS[needed].every((operation) => operations.includes(operation));

@@ -114,10 +114,7 @@ export function parseBoolean(rest: URLSearchParams, ...names: string[]): Result<
 /** `undefined` only where an absent parameter has no default. */
 type CountOf<C extends Count> = C extends { readonly default: number } ? number : number | undefined;
 
-/**
- * Parses an integer parameter. Returns its default if it is absent, or undefined without a default. Fails with 400, which has the
- * bounds.
- */
+/** Parses an integer parameter. Returns its default if it is absent, or undefined without a default. Fails with 400, which has the bounds. */
 export function parseCount<C extends Count>(rest: URLSearchParams, count: C): Result<CountOf<C>> {
   const { name, minimum, maximum } = count;
   const text = rest.get(name);

@@ -18,7 +18,6 @@ const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => 
 
 const QUOTA_NAMES = Object.keys(QUOTAS) as (keyof Quota)[];
 
-/** Returns the quotas of a vault. */
 export const quotaOf = ({ quota }: Vault): Quota =>
   Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota[name] ?? QUOTAS[name][1]])) as unknown as Quota;
 

@@ -1,6 +1,5 @@
 /** The bounds and defaults of generated values (contract 7). */
 
-/** The characters of each set. */
 export const CHARACTER_SETS = {
   LETTERS: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
   DIGITS: "0123456789",

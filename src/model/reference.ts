@@ -73,10 +73,7 @@ function parseAttribute(query: string): Result<Attribute> {
 
 const isAttribute = (text: string): text is Attribute => ATTRIBUTES.some((attribute) => attribute === text);
 
-/**
- * A live Item, an archived Item, and a further Item that makes the title ambiguous, even if some of them are archived (contract
- * 16.5).
- */
+/** A live Item, an archived Item, and a further Item that makes the title ambiguous, even if some of them are archived (contract 16.5). */
 export const SAME_TITLE_ITEMS_MAX = 3;
 
 /** Refuses with 404. `part` is the part that names nothing. */

@@ -14,7 +14,6 @@ export interface Resealed {
   readonly unreadable: number;
 }
 
-/** The progress of a reseal. */
 export interface ResealPosition extends Resealed {
   readonly stage: ResealStage;
   /** The key of the last row that was passed, without the vault; empty at the begin of a stage, and in the last pass. */

@@ -2,7 +2,6 @@ import type { SealedOrigin } from "./activity.ts";
 
 /** Restores from backups (contract 21.20): input, phases and result of the job. */
 
-/** The input of a restore job. */
 export interface RestoreInput {
   /** Only this vault. Absent: the registry, then every vault of that backup. */
   readonly vault?: string | undefined;

@@ -15,7 +15,6 @@ export type Refusal = {
 export interface Cause {
   /** The failed action: the subject of a sentence. */
   readonly what: string;
-  /** The class of the error. */
   readonly class: string;
   /** Only of D1 and of our own errors: other messages may quote the input. */
   readonly message?: string;

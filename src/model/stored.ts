@@ -61,7 +61,6 @@ export const isMissingIn = (rows: readonly ContentRef[]): ((row: ContentRef) => 
   return (row) => !names.has(nameOf(row));
 };
 
-/** Returns the bytes of all sealed texts. */
 export const sealedBytesOf = ({ current, versions, files, ended }: StoredItem): number =>
   [current ? [current] : [], versions, files, ended].reduce(
     (sum, rows) => rows.reduce((part, { bytes }) => part + bytes, sum),

@@ -88,10 +88,7 @@ export const list = <S extends z.ZodMiniType>(schema: S) =>
     z.transform((value) => value ?? []),
   );
 
-/**
- * Parses a value with a schema. `name` is the name of the value in an error at its root. Fails with 400, which has the first
- * fault.
- */
+/** Parses a value with a schema. `name` is the name of the value in an error at its root. Fails with 400, which has the first fault. */
 export function parseValue<S extends z.ZodMiniType>(schema: S, value: unknown, name: string): Result<z.output<S>> {
   const parsed = schema.safeParse(value);
   return parsed.success ? ok(parsed.data) : invalid(explain(parsed.error, name));

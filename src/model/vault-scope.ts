@@ -12,10 +12,7 @@ export interface ItemScope {
 /** The scope of a token, by canonical vault ids. */
 export type Scope = Readonly<Record<string, VaultScope>>;
 
-/**
- * Returns true for a restriction to Items. An object with other attributes, which a newer release may have issued, is not
- * accepted.
- */
+/** Returns true for a restriction to Items. An object with other attributes, which a newer release may have issued, is not accepted. */
 const isItemScope = (scope: unknown): scope is ItemScope =>
   typeof scope === "object" &&
   scope !== null &&

@@ -43,7 +43,6 @@ export const isNamed = (vault: Vault): vault is NamedVault => vault.name !== und
 
 /** The limits of a vault's contents (contract 12.6). */
 export interface Quota {
-  /** Items. */
   readonly items: number;
   /** Bytes of the sealed texts of its Items and Files. */
   readonly bytes: number;

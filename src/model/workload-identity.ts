@@ -4,7 +4,6 @@ import type { WorkloadRule } from "./workload-rule.ts";
 
 /** The attributes of issuers and rules besides those of every row of `tokens` (contract 27). */
 
-/** An issuer of workload tokens. */
 export interface IssuerPolicy {
   /** As in the claim `iss` of its tokens. */
   readonly url: string;

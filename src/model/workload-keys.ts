@@ -27,7 +27,6 @@ type EcKey = {
   readonly y: string;
 };
 
-/** Keys of one set. */
 export const KEYS_MAX = 100;
 /** Characters of a `kid`. */
 export const KEY_ID_MAX = 255;

@@ -1,7 +1,4 @@
-/**
- * The presets of issuers of workload tokens (contract 27.3): the URLs of a platform, and the claims that identify a workload
- * permanently.
- */
+/** The presets of issuers of workload tokens (contract 27.3): the URLs of a platform, and the claims that identify a workload permanently. */
 
 /** A permission of a rule, besides its claims. */
 export type Permit = "anyRepository" | "allowSubject";

@@ -10,7 +10,7 @@ import { type Fetched, fetchDescription, fetchDocument, refuse, withDeadline } f
 
 interface Provider {
   readonly oidc: SignInIssuer;
-  /** The origin that is allowed for tests. */
+  /** Origins that need not be public. */
   readonly allowedOrigins: readonly string[];
   /** Unix milliseconds. */
   readonly now: number;

@@ -93,9 +93,8 @@ async function fetchAndSave(
 }
 
 /**
- * Fetches the keys of an issuer, in at most three seconds and with at most 64 KiB an answer. `issuer` is the URL in its tokens.
- * `keysAt` is the URL of the keys if the issuer does not describe itself. Returns the keys that can verify tokens, which may be
- * none. Never throws.
+ * Fetches the keys of an issuer, in at most three seconds and with at most 64 KiB an answer. `issuer` is the URL in its tokens. `keysAt` is
+ * the URL of the keys if the issuer does not describe itself. Returns the keys that can verify tokens, which may be none. Never throws.
  */
 export const fetchKeys = (
   issuer: string,
@@ -117,13 +116,12 @@ export const fetchKeys = (
 export interface PeopleIssuer {
   readonly issuer: string;
   readonly keysAt?: string;
-  /** The origin that is allowed for tests. */
+  /** Origins that need not be public. */
   readonly allowedOrigins: readonly string[];
 }
 
 interface Kept {
   stored: StoredKeys;
-  /** The fetch in flight. */
   pending?: Promise<FetchFault | undefined> | undefined;
 }
 

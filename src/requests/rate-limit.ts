@@ -21,10 +21,7 @@ interface Usage {
 /** The tokens of this isolate. An unused entry expires, so up to 49 requests may stay uncounted. */
 const tokens = createCache<Usage>(1024, 60_000);
 
-/**
- * Refuses a token with too many requests. `now` is in Unix milliseconds. The request counts as `cost` requests. Fails with
- * `rate`.
- */
+/** Refuses a token with too many requests. `now` is in Unix milliseconds. The request counts as `cost` requests. Fails with `rate`. */
 export async function limitToken(env: Env, token: string, now: number, cost = 1): Promise<Refusal | undefined> {
   const usage = tokens.get(token, now) ?? { uncounted: 0, limited: false };
   tokens.set(token, usage, now);

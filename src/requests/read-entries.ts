@@ -9,11 +9,9 @@ import { createRequestId } from "../request-id.ts";
 export interface Entry {
   readonly vault: string;
   readonly result: Activity["result"];
-  /** The Items that were read. */
   readonly items: readonly { readonly id: string; readonly version: number }[];
 }
 
-/** The request of the entries. */
 interface Requested {
   readonly requestId: string;
   /** The token's id. */

@@ -15,10 +15,7 @@ import type { TokenIdentity } from "../store/vaults/token-check.ts";
  */
 const refused = createCache<true>(4096, MINUTE);
 
-/**
- * A refused holder: a token, which a session may act as; or a session or code with all its grants under this fingerprint of
- * ADMIN_TOKEN.
- */
+/** A refused holder: a token, which a session may act as; or a session or code with all its grants under this fingerprint of ADMIN_TOKEN. */
 type Holder = TokenIdentity | { readonly id: string; readonly admin: string | undefined };
 
 /**

@@ -25,7 +25,6 @@ export const plainText = (description: string, example: string): Content => ({
   "text/plain": { schema: { type: "string", description }, example },
 });
 
-/** The bytes of a content. */
 export const BYTES: Content = {
   "application/octet-stream": { schema: { type: "string", contentMediaType: "application/octet-stream" } },
 };

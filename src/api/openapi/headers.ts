@@ -100,7 +100,6 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-/** The name of each header in an answer. */
 const NAMES: Readonly<Record<HeaderName, string>> = {
   RequestId: "Request-Id",
   ConnectVersion: "1Password-Connect-Version",

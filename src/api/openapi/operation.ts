@@ -45,7 +45,6 @@ export type Descriptions = {
     : Description;
 };
 
-/** An operation with its description. */
 export type Row = Omit<Endpoint, "method" | "path"> &
   Description & {
     readonly operationId: OperationId;

@@ -100,7 +100,7 @@ function parsePlace(cursor: string): JobPlace | undefined {
   return id !== undefined && isId(id) ? { createdAt: Number(createdAt), id } : undefined;
 }
 
-/** The most jobs of a page: each may show 100 findings. */
+/** Each job may show 100 findings. */
 const PAGE_JOBS_MAX = 50;
 
 export const listJobs = serveBy({
@@ -123,7 +123,6 @@ export const listJobs = serveBy({
   },
 });
 
-/** The most findings of a page. */
 const PAGE_FINDINGS_MAX = 1_000;
 
 export const listJobFindings = serveBy({

@@ -43,7 +43,7 @@ function parse(call: ParseCall): Result<Input> {
   return ok({ starts, seconds: seconds.value });
 }
 
-/** The most events of all vaults together that the first read fetches. The stream reads on. */
+/** Events of all vaults in the first read. The stream reads on. */
 const FIRST_READ_EVENTS_MAX = 1_000;
 
 export const streamAllEvents = serveBy({

@@ -28,10 +28,7 @@ interface Input {
 
 const isStream = ({ c }: ParseCall): boolean => /\btext\/event-stream\b/i.test(c.req.header("Accept") ?? "");
 
-/**
- * Returns the position at which a stream continues: the id of the client's last event (section 9.2.4 of the HTML standard), else
- * `after`.
- */
+/** Returns the position at which a stream continues: the id of the client's last event (section 9.2.4 of the HTML standard), else `after`. */
 export const startOf = ({ c, query }: ParseCall): string | undefined =>
   c.req.header("Last-Event-ID") || (query.rest.get("after") ?? undefined);
 
@@ -47,10 +44,7 @@ function parse(call: ParseCall): Result<Input> {
   return ok({ after, limit: stream ? LIMITS.page : limit.value, wait: wait.value, stream });
 }
 
-/**
- * Parses `wait` of a stream: its duration in seconds. A client that did not ask for a stream gets a stream that ends. Fails with
- * 400.
- */
+/** Parses `wait` of a stream: its duration in seconds. A client that did not ask for a stream gets a stream that ends. Fails with 400. */
 export function parseSeconds(call: ParseCall): Result<number> {
   const wait = parseCount(call.query.rest, COUNTS.StreamWait);
   return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
@@ -73,9 +67,8 @@ export const listEvents = serveBy({
 const PAGE_CALLS_MAX = 10;
 
 /**
- * Returns a page of the events visible to the token. If the scope has only some Items, up to `PAGE_CALLS_MAX` calls read past
- * invisible events. Only after 9,000 invisible events in a row, a page can be short although more events exist. Fails as
- * `loadEvents` does.
+ * Returns a page of the events visible to the token. If the scope has only some Items, up to `PAGE_CALLS_MAX` calls read past invisible
+ * events. Only after 9,000 invisible events in a row, a page can be short although more events exist. Fails as `loadEvents` does.
  */
 async function loadVisible({ store, claims, vault, vaults }: Call, after: After, limit: number): Promise<Result<EventPage>> {
   const page = await loadEvents(store, vault, after, limit, claims);
@@ -145,10 +138,7 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
   });
 }
 
-/**
- * Returns an answer with a stream as its body. HEAD does not call `open`, and does not count as a waiting request. Fails with
- * `rate`.
- */
+/** Returns an answer with a stream as its body. HEAD does not call `open`, and does not count as a waiting request. Fails with `rate`. */
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply<never>> {
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });

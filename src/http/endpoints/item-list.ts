@@ -60,10 +60,7 @@ export const listItems = serveBy({
   },
 });
 
-/**
- * Returns the first slice of a list, and the list's tag if every row can be decrypted. A list by title has no tag (contract
- * 11.11).
- */
+/** Returns the first slice of a list, and the list's tag if every row can be decrypted. A list by title has no tag (contract 11.11). */
 async function loadFirst(
   call: Call,
   list: ListInput,
@@ -82,9 +79,7 @@ async function loadFirst(
   return again.ok ? ok({ slice: again.value, tag }) : again;
 }
 
-/**
- * Returns the inputs of a list's tag besides the vault: the release, the dialect, the query, and the Items in the token's scope.
- */
+/** Returns the inputs of a list's tag besides the vault: the release, the dialect, the query, and the Items in the token's scope. */
 const signedOf = ({ c, dialect, vault, vaults }: Call): string =>
   JSON.stringify([version, dialect, new URL(c.req.url).search, [...(itemsIn(vaults[vault]) ?? ["all"])]]);
 
@@ -139,10 +134,7 @@ interface Entry {
   readonly broken: boolean;
 }
 
-/**
- * Returns the entries of a slice. A row that cannot be decrypted has an entry in dialects whose clients can read it (contract
- * 11.10).
- */
+/** Returns the entries of a slice. A row that cannot be decrypted has an entry in dialects whose clients can read it (contract 11.10). */
 function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername }: ListInput): Entry[] {
   const presentOne = withUsername ? presentWithUsername : presentSummary;
   return items.map((item): Entry => {

@@ -34,7 +34,6 @@ export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): v
   if (vaultName === undefined) c.executionCtx.waitUntil(recordDamage(store, vault, []));
 }
 
-/** Returns the headers of an answer with an Item. */
 const itemHeaders = (item: Item): Record<string, string> => ({ ...etagHeader(item), ...brokenHeader(item.brokenFiles?.length) });
 
 /**

@@ -35,7 +35,6 @@ import { sameText } from "../secret.ts";
  * both are the same.
  */
 
-/** The grants of a sign-in. */
 export interface Granted extends Grants {
   /** Expiry of the credential, in Unix milliseconds. The session does not outlive it. */
   readonly until?: number;
@@ -108,10 +107,7 @@ export async function signInByAccess(c: Context, store: Store): Promise<Result<G
   return ok({ ...grants, until: Math.min(until, verified.value.expiresAt * SECOND) });
 }
 
-/**
- * Verifies a token of an issuer of people. Fails with `unauthorized` for every fault, which `report` gets, and with
- * `issuer_unavailable`.
- */
+/** Verifies a token of an issuer of people. Fails with `unauthorized` for every fault, which `report` gets, and with `issuer_unavailable`. */
 async function verify(
   { now }: Store,
   issuer: PeopleIssuer,
@@ -172,9 +168,8 @@ const admitAdded = ({ now, settings }: Store, { claims }: FoundPerson): Result<G
   isCurrent(claims, now, settings.tokensNotBefore) ? ok({ token: claims }) : fail("not_invited");
 
 /**
- * Admits a person by the first rule that matches. Returns undefined if a row was written or has changed; the row must then be
- * read again. A person whom no rule matches any more is removed. Fails with `not_invited`, `misconfigured`, `unavailable`, and as
- * writing a row does.
+ * Admits a person by the first rule that matches. Returns undefined if a row was written or has changed; the row must then be read again. A
+ * person whom no rule matches any more is removed. Fails with `not_invited`, `misconfigured`, `unavailable`, and as writing a row does.
  */
 async function admitByRule(
   c: Context,

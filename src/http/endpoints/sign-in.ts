@@ -102,9 +102,7 @@ export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims)
   return counted;
 }
 
-/**
- * Makes a one-time code (contract 24). Like the admin's code, it grants the permissions with which its request was authenticated.
- */
+/** Makes a one-time code (contract 24). Like the admin's code, it grants the permissions with which its request was authenticated. */
 export async function createSignInCode(call: Call): ReplyTo<"createSignInCode"> {
   const { c, store, claims } = call;
   // The request has counted as one already.

@@ -148,9 +148,7 @@ function claimsOf(
   };
 }
 
-/**
- * Returns the keys of an issuer: given by the admin, or published by the issuer. Returns undefined if the token cannot be judged.
- */
+/** Returns the keys of an issuer: given by the admin, or published by the issuer. Returns undefined if the token cannot be judged. */
 async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer, keyId: string) {
   const { url, keys } = issuer.claims.issuer!;
   if (keys) return keys;

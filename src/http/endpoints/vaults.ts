@@ -16,8 +16,7 @@ export const listVaults = serveBy({
     if (!vaults.ok) return vaults;
     const { refusals } = vaults.value;
     const passing = passingVaults(readings, vaults.value.vaults);
-    // An empty list would claim that there is no vault, or none with that name. A vault that cannot be decrypted may have the
-    // name.
+    // An empty list would claim that there is no vault, or none with that name. A vault that cannot be decrypted may have the name.
     if (passing.length === 0 && refusals[0]) return refusals[0];
     return ok({ json: passing.map((vault) => presentVault(vault, dialect)), headers: brokenHeader(refusals.length) });
   },

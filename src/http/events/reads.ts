@@ -31,10 +31,7 @@ function logOutage(refusal: Refusal): void {
   logRefusal(refusal);
 }
 
-/**
- * Returns true if a check is due at `now`, in Unix milliseconds. A due time too far in the future was set before the clock went
- * back.
- */
+/** Returns true if a check is due at `now`, in Unix milliseconds. A due time too far in the future was set before the clock went back. */
 export const isCheckDue = (now: number): boolean => check.due <= now || check.due > now + CHECK_INTERVAL_MS;
 
 /** Checks all tokens and vaults of the isolate in one D1 call. */

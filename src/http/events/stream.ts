@@ -6,7 +6,6 @@ import { waitForNews } from "./wait.ts";
 
 /** Server-sent events (html.spec.whatwg.org/multipage/server-sent-events.html) of the vaults of a session. */
 
-/** The text format of a stream. */
 export interface Format {
   /** The `id` of an event: where a reader that got it continues. */
   readonly id: (positions: ReadonlyMap<string, Cursor>) => string;

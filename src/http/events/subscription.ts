@@ -27,10 +27,8 @@ export interface Session {
   calls: number;
 }
 
-/** The news of a vault. */
 export type News =
   | { readonly kind: "events"; readonly vault: string; readonly events: readonly VaultEvent[] }
-  /** The vault was deleted. */
   | { readonly kind: "deleted"; readonly vault: string }
   /** The database was restored, and the position is none of its log any more. The session continues at the newest write. */
   | { readonly kind: "reset"; readonly vault: string; readonly position: Cursor };
@@ -112,9 +110,7 @@ function advance({ positions, claims }: Session, vault: string, events: readonly
   return visible.length > 0 ? [{ kind: "events", vault, events: visible }] : [];
 }
 
-/**
- * Returns the events of a vault that a token may see: events of the vault itself, and of the Items in its scope (contract 8.15).
- */
+/** Returns the events of a vault that a token may see: events of the vault itself, and of the Items in its scope (contract 8.15). */
 export function visibleEvents(
   { vaults }: Pick<VerifiedClaims, "vaults">,
   vault: string,

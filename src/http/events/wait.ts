@@ -69,8 +69,7 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
 }
 
 /**
- * Concurrent connections to coordinators. A Worker may open six connections at a time
- * (developers.cloudflare.com/workers/platform/limits).
+ * Concurrent connections to coordinators. A Worker may open six connections at a time (developers.cloudflare.com/workers/platform/limits).
  */
 const CONNECTIONS_AT_ONCE_MAX = 6;
 

@@ -39,10 +39,7 @@ export const presentWithUsername = (item: Summary & OfVault, dialect: Dialect): 
   username: item.username,
 });
 
-/**
- * Presents a full Item. `now` is in Unix milliseconds, for the codes of OTP fields. `source` is the source for downloads of its
- * Files.
- */
+/** Presents a full Item. `now` is in Unix milliseconds, for the codes of OTP fields. `source` is the source for downloads of its Files. */
 export function presentItem(
   item: Item & OfVault,
   dialect: Dialect,
@@ -67,8 +64,7 @@ export function presentReplaced(item: Item & OfVault, dialect: Dialect, now: num
 }
 
 /**
- * Presents a field. `labels` has the labels of the Item's sections by id. Clients such as vals look for a field by the label of
- * its section.
+ * Presents a field. `labels` has the labels of the Item's sections by id. Clients such as vals look for a field by the label of its section.
  */
 function presentField(
   { section, purpose, ...field }: Field,

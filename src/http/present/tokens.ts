@@ -32,7 +32,7 @@ export const presentIssuedToken = (
   token,
 });
 
-/** For its holder. */
+/** Presents a token to its holder. */
 export function presentToken(claims: Claims, dialect: Dialect): Presented<Schemas.Token> {
   const { id, name, issuedAt, descent } = claims;
   const parent = descent?.ancestors.at(-1);

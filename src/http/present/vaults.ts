@@ -32,7 +32,6 @@ const presentUse = (vault: Vault) => ({
   reseal: presentReseal(vault),
 });
 
-/** Presents a vault to the admin. */
 export const presentAdminVault = (vault: NamedVault): Presented<Schemas.AdminVault> => ({
   ...presentVault(vault, "uuid"),
   ...presentUse(vault),

@@ -8,7 +8,6 @@ import { presentScope } from "./tokens.ts";
 
 const createdAtOf = ({ issuedAt }: Pick<Claims, "issuedAt">): string => presentTime(issuedAt * 1000);
 
-/** Presents the claims of an issuer. */
 export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
   const { id, name, issuer } = claims;
   const { url, preset, once, keys } = issuer!;
@@ -23,7 +22,6 @@ export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
   };
 }
 
-/** Presents the claims of a rule. */
 export function presentRule(claims: Claims): Presented<Schemas.Rule> {
   const { id, name, dialect, descent, rule, admin } = claims;
   const { claims: needed, anyRepository, allowSubject, lifetime, people } = rule!;
@@ -56,10 +54,7 @@ export const presentListedIssuer = (token: ListedToken): Presented<Schemas.Issue
 export const presentListedRule = (token: ListedToken): Presented<Schemas.Rule | Schemas.BrokenPerson> =>
   "broken" in token ? presentBroken(token) : presentRule(token);
 
-/**
- * Presents an earlier exchange. `at` is in Unix milliseconds, `issuer` is the URL, and `failed` names the claims that do not
- * match.
- */
+/** Presents an earlier exchange. `at` is in Unix milliseconds, `issuer` is the URL, and `failed` names the claims that do not match. */
 export const presentPastExchange = (at: number, issuer: string, failed: readonly string[]): Presented<Schemas.PastExchange> => ({
   at: presentTime(at),
   issuer,

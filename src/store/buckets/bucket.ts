@@ -7,14 +7,9 @@
 export interface Bucket {
   /** Returns undefined if there is no such object. */
   head(key: string): Promise<ObjectHead | undefined>;
-  /**
-   * Opens an object, or a range of its bytes. Throws also for a range that begins past the end. Returns undefined as `head` does.
-   */
+  /** Opens an object, or a range of its bytes. Throws also for a range that begins past the end. Returns undefined as `head` does. */
   get(key: string, range?: ObjectRange): Promise<OpenObject | undefined>;
-  /**
-   * Stores an object in place of an earlier one, wholly or not at all. Nothing is stored if the pieces throw or have another
-   * length.
-   */
+  /** Stores an object in place of an earlier one, wholly or not at all. Nothing is stored if the pieces throw or have another length. */
   put(key: string, content: ObjectContent, options?: PutOptions): Promise<PutOutcome>;
   list(options?: ListOptions): Promise<ObjectPage>;
   /** Deletes objects, of which some may not exist. */

@@ -5,9 +5,9 @@ import { type KeptRows, NOTHING_KEPT } from "./kept-rows.ts";
 import type { RowRequest, Rows } from "./rows.ts";
 
 /**
- * The cache of a coordinator: sealed rows of its vault, as they were last read or written. A write whose rows are all
- * cached costs one D1 call. The cache has no authority: when another coordinator has written since, the fence of the
- * commit refuses the batch, and the rows are read (docs/decisions, docs/consistency.md).
+ * The cache of a coordinator: sealed rows of its vault, as last read or written. A write whose rows are all cached costs one D1 call. The
+ * cache has no authority. If another coordinator has written since, the fence of the commit refuses the batch, and the rows are read
+ * (docs/decisions, docs/consistency.md).
  */
 export interface RowCache {
   /**
@@ -17,11 +17,11 @@ export interface RowCache {
   get(request: RowRequest): Rows | undefined;
   /** Adds rows that were read. */
   put(rows: Pick<Rows, "vault" | "items" | "filesOf" | "kept">): void;
-  /** Applies what a commit wrote. `undefined` empties the cache: the vault was deleted, or the outcome is unknown. */
+  /** Applies the rows written by a commit. `undefined` empties the cache: the vault was deleted, or the outcome is unknown. */
   update(written: WrittenRows | undefined): void;
 }
 
-/** What a commit did to the rows of its vault. */
+/** The changes of a commit to the rows of its vault. */
 export interface WrittenRows {
   readonly vault: VaultRow;
   /** The Items after the commit. */
@@ -30,11 +30,11 @@ export interface WrittenRows {
   readonly kept: ReadonlyMap<string, KeptRows>;
   /** The ids of the new Items, which have no Files. */
   readonly created: readonly string[];
-  /** The ids of deleted Items, and of Items whose Files or only earlier versions changed: the next write reads them. */
+  /** The ids of deleted Items, and of Items whose Files or only earlier versions changed. The next write reads them. */
   readonly unknown: readonly string[];
 }
 
-/** The columns that identify a state of a vault (fence.ts), and the keys under which its rows open. */
+/** The columns that identify a state of a vault (fence.ts), and the keys that decrypt its rows. */
 const FENCED = ["content_version", "attribute_version", "updated_at", "keys"] as const;
 
 interface Entry {
@@ -43,7 +43,7 @@ interface Entry {
   readonly kept: KeptRows;
 }
 
-/** In: about the most characters of sealed text in the cache. */
+/** Creates a cache. `limit` is the approximate maximum of characters of sealed text. */
 export function createRowCache(limit: number): RowCache {
   let vault: VaultRow | undefined;
   const items = new Map<string, Entry>();
@@ -95,7 +95,7 @@ export function createRowCache(limit: number): RowCache {
       vault = written.vault;
       const created = new Set(written.created);
       for (const item of written.items) {
-        // An Item that was evicted meanwhile is not added again, because it may have Files.
+        // An Item that was evicted is not added again, because it may have Files.
         const files = created.has(item.id) ? [] : items.get(item.id)?.files;
         if (files) insert({ item, files, kept: written.kept.get(item.id) ?? NOTHING_KEPT });
       }
@@ -104,7 +104,7 @@ export function createRowCache(limit: number): RowCache {
   };
 }
 
-/** The rows of a request of which all are cached. An Item that is to be created is assumed to be new. */
+/** Returns the rows of a request if all of them are cached. An Item to be created is assumed to be new. */
 const rowsOf = (vault: VaultRow, entries: readonly Entry[], tokens: RowRequest["tokens"]): Rows => ({
   vault,
   everExisted: true,

@@ -25,7 +25,7 @@ export interface Commit {
   readonly vault: string;
   /** The tokens that the snapshot assumed to be in use, with their hashes. */
   readonly tokens: TokenHashes;
-  /** The vault in the snapshot; absent when it is new, and when it does not open: then it can only be deleted. */
+  /** The vault in the snapshot. Absent if the vault is new or broken; a broken vault can only be deleted. */
   readonly before: OpenVault | undefined;
   /** The vault after the commit; absent when it is deleted. */
   readonly after: Vault | undefined;
@@ -140,13 +140,13 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   };
 }
 
-/** The number of earlier versions that an Item keeps, which include the last version of a deleted Item. */
+/** Returns the number of earlier versions that an Item keeps, including the last version of a deleted Item. */
 const countKept = ({ stored: { after } }: ItemChange): number =>
   after ? after.versions.length - Number(after.current === undefined) : 0;
 
 /**
- * Deletes the vault's row, with its keys; deleted-vaults.ts deletes its other rows afterwards. The log entries are kept for the retention.
- * The record of the deletion is kept for ever, so that no id is issued twice.
+ * Deletes the vault's row with its keys; deleted-vaults.ts deletes its other rows later. The log entries are kept for the retention. The
+ * record of the deletion is kept permanently, so that no id is issued twice.
  */
 function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[]): Batch {
   const { db } = store;
@@ -158,7 +158,7 @@ function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[])
 }
 
 interface ItemChange extends VersionChange {
-  /** The Item before; absent when it did not exist, or did not open. */
+  /** The Item before. Absent if it did not exist or could not be decrypted. */
   readonly before: Item | undefined;
   /** The Item after; absent when it is deleted. */
   readonly after: Item | undefined;
@@ -222,17 +222,22 @@ const VAULT_SQL = {
   writeKeys: "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1",
 };
 
-/** In: the row of a new vault, the bytes of its sealed texts, and the most earlier versions that one of its Items keeps. */
+/**
+ * Returns the statement that inserts the row of a new vault. `keptMax` is the highest number of earlier versions that one of its Items keeps.
+ */
 const insertVault = (db: D1Database, row: VaultRow, sealedBytes: number, keptMax: number): D1PreparedStatement =>
   db.prepare(VAULT_SQL.insertVault).bind(...valuesOf({ ...row, sealed_bytes: sealedBytes }, VAULT_COLUMNS), keptMax);
 
 /**
- * In: the row after the commit, by how many bytes its sealed texts grow, and the most earlier versions that one of the written
- * Items keeps.
+ * Returns the statement that updates the row of a vault. `sealedGrowth` is the change in bytes of its sealed texts. `keptMax` is the highest
+ * number of earlier versions that one of the written Items keeps.
  */
 const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, keptMax: number): D1PreparedStatement =>
   db.prepare(VAULT_SQL.updateVault).bind(row.id, sealedGrowth, keptMax, ...valuesOf(row, STATE_COLUMNS));
 
-/** Writes the list of keys of a vault that has a new one, in a commit that increments `attribute_version`. In: the row after the commit. */
+/**
+ * Returns the statement that writes the key list of a vault with a new key, in a commit that increments `attribute_version`. `row` is the row
+ * after the commit.
+ */
 const writeKeys = (db: D1Database, row: VaultRow): D1PreparedStatement =>
   db.prepare(VAULT_SQL.writeKeys).bind(row.id, row.root_key_id, row.keys);

@@ -41,7 +41,7 @@ interface Id {
   readonly id: string;
 }
 
-/** Loads at most `most` Items after an id. In: whether Items with too many versions are loaded too. Errors: `unavailable`. */
+/** Loads at most `most` Items after an id. With `versions`, Items with too many versions are loaded too. Fails with `unavailable`. */
 export async function loadDueItems(
   { db, settings, now }: Store,
   vault: string,
@@ -58,7 +58,7 @@ export async function loadDueItems(
   return ok({ items, next: items.length === most ? items.at(-1) : undefined });
 }
 
-/** Records that no Item of a vault keeps more versions than the setting, if that is true. Errors: `unavailable`. */
+/** Records that no Item of a vault keeps more versions than the setting, if that is true. Fails with `unavailable`. */
 export async function recordVersionsKept({ db, settings }: Store, vault: string): Promise<Result<unknown>> {
   return runBatch(db, db.prepare(SQL.lower).bind(vault, settings.versionsKept));
 }

@@ -9,15 +9,14 @@ import type { TokenHashes } from "./rows.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * The fence of a commit: its first statement inserts the log entries with a `vault_id` that is NULL unless the vault has the versions
- * of the snapshot (d1/fence.ts). Every commit increments one of the two versions, so of all commits on one snapshot exactly
- * one succeeds. `updated_at` is compared because a restored database repeats versions. The newest key is compared because
- * rows under a key that the vault does not have would be lost; the commit that adds a key increments a version too.
+ * The fence of a commit. Its first statement inserts the log entries with a `vault_id` that is NULL unless the vault has the versions of the
+ * snapshot (d1/fence.ts). Every commit increments one of the two versions, so of all commits on one snapshot exactly one succeeds.
+ * `updated_at` is compared because a restored database repeats versions. The newest key is compared because rows under a key that the vault
+ * lacks would be lost. The commit that adds a key increments a version too.
  *
- * The fence also requires that no token was revoked, that the tokens are those that were issued, and that the
- * Idempotency-Keys are unused, and that nothing is kept of an Item whose id a client has chosen for a new one: a deleted Item
- * has its versions, and of one whose row was lost Files may be left (contract 10.23). The
- * primary key of the log refuses an operation that took effect before. A snapshot from the cache assumes all of these.
+ * The fence also requires that the tokens are those issued and are not revoked, and that the Idempotency-Keys are unused. If a client has
+ * chosen the id of a new Item, no rows may exist for the id: a deleted Item has versions, and an Item whose row was lost may have Files
+ * (contract 10.23). The primary key of the log refuses an operation that took effect before. A snapshot from the cache assumes all of these.
  */
 const HOLDS = `${isAsRead()}
   AND NOT EXISTS (SELECT 1 FROM json_each(?7) AS token WHERE NOT EXISTS (
@@ -41,18 +40,18 @@ const FENCED_RECORDS = `
 
 /** The conditions of the fence besides the state of the vault. */
 interface Assumptions {
-  /** The tokens of the whole group, including those whose operations write nothing. */
+  /** The tokens of the whole group, including operations that write nothing. */
   readonly tokens: TokenHashes;
   readonly records: readonly IdempotencyRecord[];
   /** The ids that clients have chosen for new Items. */
   readonly chosen: readonly string[];
 }
 
-/** The statement that is the fence and inserts the entries. In: the vault of the snapshot, and the log entries. */
+/** Returns the statement that is the fence and inserts the log entries. `vault` is the vault of the snapshot. */
 export const fencedEntries = (store: Store, vault: Vault, assumptions: Assumptions, entries: readonly ActivityRow[]) =>
   fenced(FENCED_ENTRIES, store, vault, assumptions, entries);
 
-/** The fence of a commit without log entries. In: the rows of its idempotency records. */
+/** Returns the fence of a commit without log entries. `rows` are its idempotency records. */
 export const fencedRecords = (store: Store, vault: Vault, assumptions: Assumptions, rows: readonly RecordRow[]) =>
   fenced(FENCED_RECORDS, store, vault, assumptions, rows);
 

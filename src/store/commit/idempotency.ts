@@ -9,8 +9,8 @@ import { type RowInVault, TABLES } from "../tables/tables.ts";
 import { deleteExpired } from "../d1/expiry.ts";
 
 /**
- * Idempotency records: what the writes with an Idempotency-Key did. For a day they answer repeated requests. A record has at
- * most 1 KiB, whatever the size of the Item: the answer is built again from the current rows (docs/decisions, 0012).
+ * Idempotency records: the effects of writes with an Idempotency-Key. For a day they answer repeated requests. A record has at most 1 KiB,
+ * whatever the size of the Item, because the answer is rebuilt from the current rows (docs/decisions, 0012).
  */
 
 export interface IdempotencyRecord extends Idempotency {
@@ -19,7 +19,7 @@ export interface IdempotencyRecord extends Idempotency {
   readonly effect: Effect;
 }
 
-/** What a write did. */
+/** The effect of a write. */
 export interface Effect {
   readonly kind: Change["kind"];
   /** The Item that was written, and its version then; `null` for a vault. A deleted Item has no version. */
@@ -33,7 +33,7 @@ export interface Effect {
 
 export type RecordRow = RowInVault<"replays">;
 
-/** The first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
+/** Returns the first operation id of a day ago. Older records are ignored, and deleted by the cron trigger. */
 export const oldestRecord = (now: number): string => firstIdAt(now - DAY);
 
 const { associatedData } = TABLES.replays;
@@ -44,7 +44,7 @@ export const sealRecord = (keys: VaultKeys, vault: string, record: IdempotencyRe
   return sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify({ key, request, effect }));
 };
 
-/** Errors: `integrity`. */
+/** Fails with `integrity`. */
 export async function openRecord(keys: VaultKeys, vault: string, row: RecordRow): Promise<Result<IdempotencyRecord>> {
   const text = await openText(keys, associatedData.sealed(vault, row), row.sealed);
   if (!text.ok) return text;
@@ -58,6 +58,6 @@ const DELETE_OLD = `
   WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
   RETURNING id`;
 
-/** Deletes the records that are older than a day, as `deleteExpired`. Out: how many. */
+/** Deletes records older than a day, as `deleteExpired` does. Returns their number. */
 export const deleteOldRecords = (db: D1Database, now: number, take: Take): Promise<number> =>
   deleteExpired(db, DELETE_OLD, oldestRecord(now), take);

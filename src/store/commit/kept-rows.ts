@@ -12,7 +12,7 @@ export interface KeptRows {
 
 export const NOTHING_KEPT: KeptRows = { versions: [], ended: [] };
 
-/** A version whose texts a group needs; without a number the last version of a deleted Item. */
+/** A version whose texts a group needs. Without a number: the last version of a deleted Item. */
 export type VersionRef = readonly [item: string, version: number | null];
 
 /** The texts of an earlier version, and the rows of its Files that have ended since. */
@@ -57,7 +57,7 @@ const SQL = {
     WHERE kept.vault_id = ?1 AND kept.item_id = wanted.item AND kept.since <= wanted.version AND wanted.version < kept.until`,
 };
 
-/** In: the ids of the Items, and the versions whose texts are needed. */
+/** Returns the statements that load kept rows of `items`, and the versions whose texts are needed. */
 export function keptStatements(
   db: D1Database,
   vault: string,

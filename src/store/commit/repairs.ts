@@ -6,7 +6,7 @@ import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { into } from "../tables/statements.ts";
 
-/** The statements by which `verify` repairs what can be computed again from other rows (decision 0035). */
+/** The statements with which `verify` repairs data that can be computed from other rows (decision 0035). */
 
 /**
  * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the
@@ -56,7 +56,7 @@ export const repairIndexes = (
   { title_index, folded_index }: { readonly title_index: string; readonly folded_index: string },
 ): D1PreparedStatement => db.prepare(SQL.indexes).bind(vault, id, version, title_index, folded_index, overview);
 
-/** Returns the statement that counts the uses of a root key again. Only with `acceptLoss` the counts also fall to those of their rows. */
+/** Returns the statement that recounts the uses of a root key. Counts are lowered to the number of rows only with `acceptLoss`. */
 export const recountUses = (db: D1Database, key: string, acceptLoss: boolean): D1PreparedStatement =>
   db.prepare(SQL.uses).bind(key, Number(acceptLoss));
 
@@ -67,7 +67,10 @@ export const repairSegment = (
   { entries, last, day, end }: { readonly entries: number; readonly last: string; readonly day: string; readonly end: string },
 ): D1PreparedStatement => db.prepare(SQL.segment).bind(log, id, entries, last, new TextEncoder().encode(lines).length, day, end);
 
-/** Lists a vault as deleted, so that its rows are (deleted-vaults.ts), unless it exists or is being restored. In: Unix milliseconds. */
+/**
+ * Returns the statement that lists a vault as deleted, unless it exists or is being restored. deleted-vaults.ts then deletes its rows. `now`
+ * is in Unix milliseconds.
+ */
 export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
   db.prepare(SQL.deletion).bind(vault, now);
 
@@ -75,15 +78,15 @@ export const relistDeletion = (db: D1Database, vault: string, now: number): D1Pr
 export const unlistDeletion = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.existing).bind(vault);
 
 /**
- * Returns the statement that counts the rows of a vault again. With `acceptLoss` the counts of Items and Files also fall to those of their
- * rows.
+ * Returns the statement that recounts the rows of a vault. Counts of Items and Files are lowered to the number of rows only with
+ * `acceptLoss`.
  */
 export const recount = (db: D1Database, vault: string, acceptLoss = false): D1PreparedStatement =>
   db.prepare(SQL.vault).bind(vault, Number(acceptLoss));
 
 /**
- * Counts the rows of a vault again. For its coordinator, between two commits and with an empty cache afterwards: a commit writes
- * the counters that it computed from those that it read. Errors: `unavailable`.
+ * Recounts the rows of a vault. Its coordinator calls this between two commits and empties its cache afterwards, because a commit computes
+ * its counters from the counters that it read. Fails with `unavailable`.
  */
 export const recountVault = (db: D1Database, vault: string, acceptLoss: boolean): Promise<Result<unknown>> =>
   runBatch(db, recount(db, vault, acceptLoss));

@@ -15,7 +15,7 @@ export interface RowRequest {
   readonly vault: string;
   /** The tokens of the operations, with the hashes that these have. */
   readonly tokens: TokenHashes;
-  /** The ids of the Items that the writes name, and of those that they create. */
+  /** The ids of the Items that the writes name, and of the Items that they create. */
   readonly items: readonly string[];
   readonly created: readonly string[];
   /** The versions whose texts the writes need. */
@@ -31,7 +31,7 @@ export type TokenHashes = ReadonlyMap<string, string>;
 export interface Rows extends Kept {
   /** Absent when the vault does not exist. */
   readonly vault: VaultRow | undefined;
-  /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
+  /** True if the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
   /** The tokens that are not revoked, with the hashes in their rows. */
   readonly tokens: TokenHashes;
@@ -69,7 +69,7 @@ const SQL = {
 
 type VaultColumns = Partial<Omit<VaultRow, "id">> & { id: string | null; everExisted: number };
 
-/** Loads the rows at one moment, in one D1 call. Errors: `unavailable`. */
+/** Loads the rows at one moment, in one D1 call. Fails with `unavailable`. */
 export async function loadRows({ db, now }: Store, request: RowRequest): Promise<Result<Rows>> {
   const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(request.vault, JSON.stringify(ids));
   const ids = [...request.items, ...request.created];

@@ -13,21 +13,21 @@ import { type AppliedOperation, loadRows, type RowRequest, type Rows, type Token
 
 /** The state of a vault that a group of writes needs, opened. */
 export interface Snapshot {
-  /** Absent when the vault does not exist, or does not open. */
+  /** Absent if the vault does not exist or is broken. */
   readonly opened: OpenVault | undefined;
-  /** The vault that does not open. It can be deleted; every other operation gets the refusal. */
+  /** A vault that cannot be decrypted. It can be deleted; every other operation gets the refusal. */
   readonly broken?: BrokenVault | undefined;
-  /** Whether the vault exists or existed: the log keeps the deletion of a vault. */
+  /** True if the vault exists or existed: the log keeps the deletion of a vault. */
   readonly everExisted: boolean;
   /** The tokens that are not revoked, with the hashes in their rows. */
   readonly tokens: TokenHashes;
-  /** A record that does not open fails only the operations on it. */
+  /** A record that cannot be decrypted fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
-  /** The Files of each Item that does not open or whose row is lost. */
+  /** The Files of each Item whose row is broken or lost. */
   readonly filesOfBroken: ReadonlyMap<string, FilesOfItem>;
   /** The earlier versions whose texts were requested, by `versionKey`. */
   readonly versions: ReadonlyMap<string, Result<Item>>;
-  /** What D1 holds of each Item that has rows, also of a deleted one, and of one that does not open. */
+  /** The rows in D1 of each Item that has any, including deleted and broken Items. */
   readonly stored: ReadonlyMap<string, StoredItem>;
   /** The operations of the group that took effect already, by their ids. */
   readonly applied: ReadonlyMap<string, AppliedOperation>;
@@ -35,14 +35,13 @@ export interface Snapshot {
   readonly records: ReadonlyMap<string, Result<IdempotencyRecord>>;
 }
 
-/** The key of a version in a map. */
 export const versionKey = (item: string, version: number): string => `${item}/${version}`;
 
 /**
- * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call loads it again when an
- * operation of the group has taken effect before, and its answer needs other rows: those of an Item that was not requested (each
- * POST has a new Item id, and its repetition another one), or the texts of the version that it wrote, which is not current any more.
- * Errors: `unavailable`; `misconfigured`, when the root keys are not those of the database.
+ * Loads a snapshot at one moment, in one D1 call, and puts its rows into the cache. A second call is made if an operation of the group has
+ * already taken effect and its answer needs other rows. These are the rows of an Item that was not requested, because each POST has a new
+ * Item id. Or they are the texts of the version that it wrote, which is no longer current. Fails with `unavailable`, and with `misconfigured`
+ * if the root keys do not belong to the database.
  */
 export async function loadSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot>> {
   const rows = await loadRows(store, request);
@@ -56,15 +55,15 @@ export async function loadSnapshot(store: Store, cache: RowCache, request: RowRe
   return loadSnapshot(store, cache, { ...request, items, texts: [...request.texts, ...missing] });
 }
 
-/** The versions that earlier operations of the group have written, which their answers need. */
+/** Returns the versions that earlier operations of the group have written and that their answers need. */
 function writtenVersions({ records, applied }: Snapshot): VersionRef[] {
   const effects = [...records.values()].flatMap((record) => (record.ok && record.value.effect) || []);
   return [...effects, ...applied.values()].flatMap(({ item, version }) => (item === null ? [] : [[item, version ?? 0] as const]));
 }
 
 /**
- * Whether the rows of the Item are not loaded, or those of an earlier version that is needed. In a vault that does not open there are no
- * keys, so no texts of versions are needed.
+ * Returns true if the rows of the Item, or a required earlier version, are not loaded. A broken vault has no keys, so no texts of versions
+ * are needed.
  */
 const isUnknown =
   ({ items, created }: RowRequest, { opened, stored, versions }: Snapshot) =>
@@ -75,9 +74,9 @@ const isUnknown =
   };
 
 /**
- * A snapshot from the cache, without a D1 call; `undefined` when the cache lacks a row, or has one of a File that does not open: it may open
- * again in D1, of which no write tells. The snapshot may be out of date, and it assumes that no
- * token was revoked and that no operation of the group took effect before. The fence of the commit checks these assumptions.
+ * Returns a snapshot from the cache, without a D1 call. Returns undefined if the cache lacks a row, or has the row of a broken File, which
+ * may have been repaired in D1. The snapshot may be stale. It assumes that no token was revoked and that no operation of the group took
+ * effect before. The fence of the commit checks these assumptions.
  */
 export async function cachedSnapshot(store: Store, cache: RowCache, request: RowRequest): Promise<Result<Snapshot> | undefined> {
   const rows = cache.get(request);
@@ -91,12 +90,12 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const opened = vault && (await openForWrite(store, vault));
   if (opened?.ok === false && opened.failure.kind === "unavailable") return opened;
   const broken = vault && opened && !opened.ok ? brokenVault(vault, opened) : undefined;
-  // With wrong root keys no vault opens, and none is broken: it must not be deleted as such.
+  // With wrong root keys every vault fails to decrypt. None of them is broken, and none must be deleted as such.
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   if (!checked.ok) return checked;
   const keys = opened?.ok ? opened.value.keys : undefined;
   const items = await openEach(
-    // Without the vault's row there are no keys, and its other rows are being deleted. Nor does a row that does not open give keys.
+    // A missing or broken vault row gives no keys. Without a vault row, the other rows are being deleted.
     keys ? rows.items : [],
     (row) => row.id,
     (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
@@ -139,7 +138,7 @@ async function openEach<Row, V>(
 
 /** The part of a snapshot for which no row has to be opened. */
 
-/** What D1 holds of each Item that has rows, by the ids of the Items. A deletion of an Item that exists is a damaged row: it is ignored. */
+/** Returns the rows in D1 of each Item that has any, by Item id. A deletion of an existing Item is a damaged row, and is ignored. */
 function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {
   const current = new Map(
     items.map(({ id, version, overview, details }) => [id, { version, bytes: overview.length + details.length }]),
@@ -156,7 +155,7 @@ function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, Store
   );
 }
 
-/** The rows of the Files of an earlier version, by their ids. */
+/** Returns the rows of the Files of an earlier version, by their ids. */
 const fileRowsOfVersion = ({ id, version }: KeptTexts["row"], ended: readonly FileRow[], filesOf: Rows["filesOf"]): FileRow[] => {
   const lasting = (filesOf.get(id) ?? []).filter((row) => isInVersion(row, version));
   return [...lasting, ...ended].toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -6,9 +6,9 @@ import { type RowOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
 import { sealItem } from "../items/items.ts";
 
 /**
- * The statements that keep, trim and destroy versions. A version in D1 moves without being opened. Each statement serves all Items of the
- * group, so their number does not grow with the group; only a version that the group itself has made and replaced is sealed in a statement
- * of its own.
+ * The statements that keep, trim and destroy versions. A version moves within D1 without being decrypted. Each statement serves all Items of
+ * the group, so the number of statements does not grow with the group. Only a version that the group itself has made and replaced is sealed
+ * in its own statement.
  */
 
 /** The changes of a group to the rows of an Item. */
@@ -18,7 +18,7 @@ export interface VersionChange {
   readonly stored: { readonly before: StoredItem | undefined; readonly after: StoredItem | undefined };
   /** The kept versions that the group has made and replaced. */
   readonly made: readonly Item[];
-  /** Whether rows in `file_versions` belong to no kept version any more. */
+  /** True if rows in `file_versions` belong to no kept version. */
   readonly filesUnused: boolean;
 }
 
@@ -55,8 +55,8 @@ const SQL = {
 };
 
 /**
- * Out: the statements that run before the rows of Items and those that run after all other changes. The former follow the
- * changes of Files.
+ * Returns the statements that run before the rows of Items, which follow the changes of Files, and the statements that run after all other
+ * changes.
  */
 export async function versionStatements(
   db: D1Database,
@@ -90,11 +90,11 @@ export async function versionStatements(
 
 const idsOf = (changes: readonly VersionChange[]): string[] => changes.map(({ id }) => id);
 
-/** Whether the version in `items` becomes a kept earlier version. */
+/** Returns true if the version in `items` becomes a kept earlier version. */
 const moves = ({ stored: { before, after } }: VersionChange): boolean =>
   before?.current !== undefined && after!.versions.some(({ version }) => version === before.current!.version);
 
-/** The versions that were kept before the group and are not kept after it. */
+/** Returns the versions that were kept before the group and are not kept after it. */
 function trimmedOf({ id, stored: { before = NOTHING_STORED, after } }: VersionChange): (readonly [string, number])[] {
   const remaining = new Set(after!.versions.map(({ version }) => version));
   return before.versions.filter(({ version }) => !remaining.has(version)).map(({ version }) => [id, version] as const);

@@ -6,8 +6,8 @@ import type { StoredWebhook } from "../events/webhook-rows.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * Writes the rows of webhooks. Only the coordinator of the vault calls these functions. A row is written only while the vault has
- * the keys under which its text was sealed: the vault may have got new ones since they were read.
+ * Writes the rows of webhooks. Only the coordinator of the vault calls these functions. A row is written only while the vault has the keys
+ * under which its text was sealed: the vault may have got new keys since they were read.
  */
 
 const HAS_KEYS = `EXISTS (SELECT 1 FROM vaults WHERE id = ?1 AND ${NEWEST_KEY_ID} = ?5)`;
@@ -25,8 +25,8 @@ const SQL = {
 type Row = Pick<StoredWebhook, "id" | "sealed" | "createdAt">;
 
 /**
- * In: the id of the keys of its text. Out: whether the row was inserted. It is not when the vault was deleted, has as many webhooks as it
- * may, has one with this id, or has other keys. Errors: `uncertain`, `unavailable`, `database_full`.
+ * Inserts a row. `dataKeyId` is the id of the keys of its text. Returns false if the vault was deleted, has too many webhooks, has a webhook
+ * with this id, or has other keys. Fails with `uncertain`, `unavailable` or `database_full`.
  */
 export const insertWebhook = (
   { db }: Store,
@@ -35,9 +35,7 @@ export const insertWebhook = (
   { id, sealed, createdAt }: Row,
 ): Promise<Result<boolean>> => change(db, db.prepare(SQL.insert).bind(vault, id, sealed, createdAt, dataKeyId));
 
-/**
- * Out: whether the row was replaced. It is not when the row or the keys have changed since they were read. In, errors: as `insertWebhook`.
- */
+/** Replaces a row. Returns false if the row or the keys have changed since they were read. Fails as `insertWebhook` does. */
 export const replaceWebhook = (
   { db }: Store,
   vault: string,
@@ -46,7 +44,7 @@ export const replaceWebhook = (
   sealed: string,
 ): Promise<Result<boolean>> => change(db, db.prepare(SQL.replace).bind(vault, read.id, sealed, read.sealed, dataKeyId));
 
-/** Out: whether there was a row. Errors: as `insertWebhook`. */
+/** Deletes a row. Returns true if there was one. Fails as `insertWebhook` does. */
 export const deleteWebhook = ({ db }: Store, vault: string, id: string): Promise<Result<boolean>> =>
   change(db, db.prepare(SQL.delete).bind(vault, id));
 

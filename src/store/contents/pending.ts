@@ -106,10 +106,7 @@ export const listDue = (sql: SqlStorage, now: number): PendingRecord[] =>
     )
     .toArray();
 
-/**
- * Writes the schedule of a record that was read, or deletes the record. A record that another call has written since is left
- * unchanged.
- */
+/** Writes the schedule of a record that was read, or deletes the record. A record that another call has written since is left unchanged. */
 export function updateRecord(sql: SqlStorage, { key, due, missing_since }: PendingRecord, next: Schedule | undefined): void {
   const read = [key, due, missing_since];
   if (!next) {

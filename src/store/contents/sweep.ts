@@ -74,10 +74,7 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
   return ok(swept);
 }
 
-/**
- * Returns true if rows of a vault's Files are missing. Any of its contents may then belong to a missing row, and be the last
- * copy.
- */
+/** Returns true if rows of a vault's Files are missing. Any of its contents may then belong to a missing row, and be the last copy. */
 async function missesFiles(db: D1Database, vault: string): Promise<Result<boolean>> {
   const read = await runBatch<[unknown]>(db, db.prepare(MISSES_FILES).bind(vault));
   return read.ok ? ok(read.value[0].length > 0) : read;
@@ -106,7 +103,6 @@ function nextOfMissing(record: PendingRecord, now: number, retention: number): S
   return due <= now ? undefined : { due, missing_since, next_sweep: Math.min(due, now + DAY) };
 }
 
-/** Returns the number of deleted objects. */
 async function deleteObjects(bucket: Bucket, records: readonly PendingRecord[]): Promise<number> {
   const contents = records.filter(({ item }) => item !== "").map(({ key }) => key);
   await bucket.delete(contents);

@@ -1,12 +1,11 @@
 import { into } from "../tables/statements.ts";
 
 /**
- * Compare and swap in D1. A batch is a transaction, but a statement that matches no row does not fail it. A fence therefore
- * writes NULL to a NOT NULL column unless its condition holds. D1 refuses the NULL and rolls the whole batch back, which
- * `tryBatch` reports as `stale`.
+ * Compare and swap in D1. A batch is a transaction, but a statement that matches no row does not fail it. A fence therefore writes NULL to a
+ * NOT NULL column unless its condition holds. D1 refuses the NULL and rolls the whole batch back, which `tryBatch` reports as `stale`.
  *
- * If each row can be written independently, a statement compares the row in its WHERE, and RETURNING shows which rows were
- * written. Examples are the rewrapping of root keys (rotation/rewrap.ts) and the rows of webhooks (commit/webhooks.ts).
+ * If each row can be written independently, a statement compares the row in its WHERE, and RETURNING shows which rows were written. Examples
+ * are the rewrapping of root keys (rotation/rewrap.ts) and the rows of webhooks (commit/webhooks.ts).
  */
 
 /** Returns SQL of a fence with this condition. The statement writes nothing. */

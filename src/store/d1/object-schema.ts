@@ -21,7 +21,7 @@ export const OPERATOR_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID`,
 ];
 
-/** The coordinator of a vault. */
+/** The tables of a vault's coordinator. */
 export const COORDINATOR_MIGRATIONS: readonly string[] = [
   // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are, and has the
   // newest attempts: see events/webhook-progress.ts and events/webhook-attempts.ts.

@@ -1,6 +1,5 @@
 /** Calls of the primary database, with the state that each of them has read or made. */
 
-/** The answer of one call. */
 export interface PrimaryAnswer<T = unknown> {
   readonly results: D1Result<T>[];
   /** The bookmark of the state that the call has read or made; absent when D1 gave none. */

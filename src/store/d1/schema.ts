@@ -68,7 +68,6 @@ const SQL = {
   recorded: "SELECT max(CAST(substr(name, 1, 4) AS INTEGER)) AS version FROM d1_migrations",
 };
 
-/** The schema of a database. */
 export interface SchemaState {
   /** 0: wrangler has applied no migration. */
   readonly version: number;

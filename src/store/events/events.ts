@@ -11,7 +11,7 @@ import { possibleTime } from "../../model/time.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { HEAD_COLUMNS } from "../vaults/rows.ts";
 
-/** Loads events: the numbered entries of the activity log. They are ids and numbers in the clear, so nothing is opened. */
+/** Loads events: the numbered entries of the activity log. They are plaintext ids and numbers, so nothing is decrypted. */
 
 /** Entries of all vaults, from the oldest, that one read searches for gaps. */
 const OLDEST_ENTRIES_MAX = 1_000;

@@ -54,8 +54,7 @@ const SQL = {
 export type WebhookRow = RowInVault<"webhooks">;
 
 /**
- * Loads the webhooks of a vault in one D1 call. Fails with `vault_not_found`, with `unavailable`, and as decrypting the vault's
- * keys does.
+ * Loads the webhooks of a vault in one D1 call. Fails with `vault_not_found`, with `unavailable`, and as decrypting the vault's keys does.
  */
 export async function loadWebhooks(store: Store, vault: string): Promise<Result<VaultWebhooks>> {
   const { db } = store;
@@ -90,7 +89,6 @@ export async function openWebhook(
   return { id, createdAt: possibleTime(created_at), definition, sealed };
 }
 
-/** Seals a definition for its row. */
 export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
   sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify(definition));
 

@@ -90,7 +90,6 @@ export interface FigureRow {
 /** Returns the statement that reads the figures, without `oldestVault` and `hasDeployment`. */
 export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
 
-/** Returns the figures from the rows of the statement. */
 export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
   const values = new Map(rows.map(({ name, value }) => [name, value]));
   const count = (name: string) => values.get(name) ?? 0;

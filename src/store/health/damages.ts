@@ -13,14 +13,13 @@ import { KEY_COLUMNS, type KeyRow, NEWEST_KEY_NONCE, openKeys } from "../vaults/
 import { into } from "../tables/statements.ts";
 
 /**
- * Rows that could not be decrypted, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each with
- * the time of its last read. The name of a counter has the nonces of its row, so a row that was repaired, replaced or deleted is
- * no longer counted.
+ * Rows that could not be decrypted, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps them, each with the time of
+ * its last read. The name of a counter has the nonces of its row, so a row that was repaired, replaced or deleted is no longer counted.
  */
 
 const PREFIX = "damaged/";
 
-/** The most records that are kept. More would tell an operator nothing new. */
+/** Further records would tell an operator nothing new. */
 const ROWS_MAX = 1_000;
 
 const KEPT = `name >= '${PREFIX}' AND name < 'damaged0'`;

@@ -47,8 +47,7 @@ const SQL = {
       total(files) AS files, total(file_bytes) AS fileBytes,
       (SELECT count(*) FROM deleted_vaults) AS deleting
     FROM vaults`,
-  // A token issued by another token often lives for minutes. The clean-up moves expired tokens, so they do not add to the rows
-  // read here.
+  // A token issued by another token often lives for minutes. The clean-up moves expired tokens, so they do not add to the rows read here.
   tokens: `
     SELECT total(counted) AS tokens, min(iif(counted, expires_at, NULL)) AS next, total(counted AND expires_at <= ?2) AS soon,
       total(counted AND expires_at <= ?3) AS later, total(counted AND expires_at <= ?4) AS latest, total(ending) AS ending

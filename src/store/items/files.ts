@@ -20,8 +20,7 @@ const { associatedData } = TABLES.files;
 type Sealed = Pick<KeyedFile, "name" | "section" | "key" | "generation" | "size"> & { item: string };
 
 /**
- * Seals the name, the section and the key of a File, with the plaintext columns of its row. A row with changed columns cannot be
- * decrypted.
+ * Seals the name, the section and the key of a File, with the plaintext columns of its row. A row with changed columns cannot be decrypted.
  */
 export function sealFile(keys: VaultKeys, vault: string, item: string, file: KeyedFile): Promise<string> {
   return sealText(keys, associatedData.sealed(vault, file), textOf(item, file));

@@ -117,10 +117,7 @@ export async function openAnswered(
 
 type JoinedItem = Omit<ItemRow, "id"> | { version: null };
 
-/**
- * Returns one Item. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`,
- * `integrity`.
- */
+/** Returns one Item. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `integrity`. */
 export async function loadItem(store: Store, access: VaultAccess, item: string): Promise<Result<Item & OfVault>> {
   const row = joinedItem(item, "version, overview, details");
   const read = await loadFromVault<JoinedItem, [FileRow]>(
@@ -135,10 +132,7 @@ export async function loadItem(store: Store, access: VaultAccess, item: string):
   return openAnswered(read.value, access.vault, { ...joined, id: item }, rows[0]);
 }
 
-/**
- * Checks that an Item exists, without opening it.
- * Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
- */
+/** Checks that an Item exists, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */
 export async function requireItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
   const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedItem(item, "items.id AS item"));
   if (!read.ok) return read;

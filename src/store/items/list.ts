@@ -19,7 +19,6 @@ export const SLICE_BYTES_MAX = 4 * 1024 * 1024;
 /** This number of rows stays below `SLICE_BYTES_MAX` whatever their content, so their bytes are not summed. */
 const UNMEASURED_ROWS_MAX = 8;
 
-/** Part of a list. */
 export interface Slice extends OfVault {
   /** The Items that pass, and the broken rows, in the order of their ids. */
   readonly items: readonly (Summary | BrokenItem)[];
@@ -35,7 +34,6 @@ export interface Slice extends OfVault {
   readonly sign: (text: string) => Promise<string>;
 }
 
-/** Options of a slice. */
 export interface SliceOptions {
   /** The number of rows to look at at most. */
   readonly most?: number | undefined;
@@ -70,8 +68,7 @@ const titledBy = (indexes: readonly string[]): Source => ({
     : { condition: "title_index IN (SELECT value FROM json_each(?2))", value: JSON.stringify(indexes) }),
 });
 /**
- * Returns the source as `titledBy` does, among some Items. It uses the primary key, so that rows of other Items with the title
- * are not read.
+ * Returns the source as `titledBy` does, among some Items. It uses the primary key, so that rows of other Items with the title are not read.
  */
 const titledAmong = (indexes: readonly string[], items: ReadonlySet<string>): Source => ({
   table: "items NOT INDEXED",
@@ -183,7 +180,7 @@ function load(store: Store, access: VaultAccess, { table, condition, value }: So
   return loadFromVault<StateRow, [Row]>(store, access, STATE, rows);
 }
 
-/** The most D1 calls for a title: one without keys, and two because the vault may get new keys, or another replica have other ones. */
+/** D1 calls for a title: one without keys, and two because the vault may get new keys, or another replica may have other keys. */
 const TITLED_CALLS_MAX = 3;
 
 /**

@@ -8,7 +8,6 @@ import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 
 /** Lists the versions of an Item, page by page. */
 
-/** An entry of the list of versions. */
 export interface ListedVersion {
   readonly summary: Summary | BrokenItem;
   readonly current: boolean;
@@ -37,9 +36,8 @@ interface Newest {
 }
 
 /**
- * Returns a page of the versions of an Item, in one D1 call. It begins before the version `before` (absent: with the newest) and
- * has at most `limit` versions. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`,
- * `item_not_found`.
+ * Returns a page of the versions of an Item, in one D1 call. It begins before the version `before` (absent: with the newest) and has at most
+ * `limit` versions. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`.
  */
 export async function loadVersions(
   store: Store,

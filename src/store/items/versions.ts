@@ -72,10 +72,7 @@ export async function requireVersion(
   return read.ok ? checkFound(read.value.joined, version) : read;
 }
 
-/**
- * Returns one File of a version, with its key, in one D1 call. Fails as `loadVersion` does, and with `file_not_found` before
- * `integrity`.
- */
+/** Returns one File of a version, with its key, in one D1 call. Fails as `loadVersion` does, and with `file_not_found` before `integrity`. */
 export async function loadFileOfVersion(
   store: Store,
   access: VaultAccess,

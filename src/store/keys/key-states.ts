@@ -5,11 +5,11 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, compareProofs, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
 
 /**
- * The states of root keys (contract 20.1). They are derived from `ROOT_KEYS` and from what the database holds, and are stored nowhere, so
- * that they cannot contradict the secret.
+ * The states of root keys (contract 20.1). They are derived from `ROOT_KEYS` and the database. They are not stored, so they cannot contradict
+ * the secret.
  */
 
-/** How many rows are sealed under a key. Triggers count them (migrations/), so that nothing is scanned. */
+/** Numbers of rows sealed under a key. Triggers count them (migrations/), so that nothing is scanned. */
 interface Uses {
   readonly id: string;
   readonly vaults: number;
@@ -24,7 +24,7 @@ export interface KnownKey extends Omit<Uses, "ended_tokens"> {
   readonly fingerprint: string | undefined;
   /** 32 bytes in base64; absent when `ROOT_KEYS` has no part of the key. */
   readonly publicKey: string | undefined;
-  /** Whether tokens that it signed are accepted. */
+  /** True if tokens signed by the key are accepted. */
   readonly verifies: boolean;
 }
 
@@ -43,11 +43,11 @@ const possibleUses = ({ id, vaults, tokens, ended_tokens }: Uses): Uses => ({
   ended_tokens: possible(ended_tokens),
 });
 
-/** Whether nothing needs the key, and `ROOT_KEYS` may lose it. In: whether the newest backup needs it. */
+/** Returns true if nothing needs the key, so that it can be removed from `ROOT_KEYS`. `backup` is true if the newest backup needs it. */
 export const isRemovable = ({ state, vaults, tokens, endedTokens }: KnownKey, backup: boolean): boolean =>
   !backup && (state === "staged" || state === "retired") && vaults + tokens + endedTokens === 0;
 
-/** All root keys, in the order of their states and then of their ids. Errors: those of `recordRootKeys`. */
+/** Returns all root keys, in the order of their states and then of their ids. Fails as `recordRootKeys` does. */
 export async function loadKnownKeys(store: Store): Promise<Result<readonly KnownKey[]>> {
   const recorded = await recordRootKeys(store);
   if (!recorded.ok) return recorded;
@@ -81,11 +81,11 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
   return ok(known.toSorted((one, other) => order(one) - order(other) || (one.id < other.id ? -1 : 1)));
 }
 
-/** A damaged one names no key. */
+/** Returns the fingerprint of a row. A damaged row identifies no key. */
 const fingerprintOf = (row: ProofRow | undefined): string | undefined =>
   row !== undefined && /^[0-9a-f]{16}$/.test(row.fingerprint) ? row.fingerprint : undefined;
 
-/** In: whether the database has seen the key, and whether rows need it. */
+/** Returns the state of a key. `seen` is true if the database has seen the key, `needed` if rows need it. */
 function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: boolean): KeyState {
   if (id === active.id) return "active";
   if (keys.has(id)) return seen ? "retired" : "staged";
@@ -95,13 +95,13 @@ function stateOf({ active, keys }: Keyring, id: string, seen: boolean, needed: b
 interface KeyWarning {
   readonly status: "WARNING";
   readonly message: string;
-  /** How many keys it is about. */
+  /** Number of keys in the warning. */
   readonly count: number;
 }
 
 /**
- * For /health: whether `ROOT_KEYS` has the keys of this database, in one D1 call. Out: a warning of retired keys that vaults or tokens in use
- * are under. Errors: `misconfigured`, also for a key that is missing while vaults or tokens in use need it; `unavailable`.
+ * Checks for /health that `ROOT_KEYS` has the keys of this database, in one D1 call. Returns a warning if vaults or live tokens are under
+ * retired keys. Fails with `misconfigured`, also if vaults or live tokens need a missing key, and with `unavailable`.
  */
 export async function probeRootKeys(db: D1Database, keyring: Keyring): Promise<Result<KeyWarning | undefined>> {
   const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));

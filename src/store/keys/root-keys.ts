@@ -20,28 +20,29 @@ const SQL = {
   fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",
 };
 
-/** A row of `root_keys`. */
 export type ProofRow = RowOf<"root_keys">;
 
 const associatedData = (key: string) => ({ ...TABLES.root_keys.associatedData.proof(), key });
 
-/** The statement that stores the proof of a root key, for each batch that may be the first to use the key for a vault or token. */
+/**
+ * Returns the statement that stores the proof of a root key. Each batch that may be the first to use the key for a vault or token includes
+ * it.
+ */
 export async function proofStatement(db: D1Database, root: RootKey): Promise<D1PreparedStatement> {
   return db.prepare(SQL.insert).bind(root.id, await seal(root.registry, associatedData(root.id), KNOWN), root.fingerprint);
 }
 
-/** The statement that reads the proofs. */
 export const proofsStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.proofs);
 
-/** Whether a proof was sealed under this root key. */
+/** Returns true if a proof was sealed under this root key. */
 async function openProof(root: RootKey, proof: string): Promise<boolean> {
   const text = await open(root.registry, associatedData(root.id), proof);
   return text.ok && text.value === KNOWN;
 }
 
 /**
- * Returns the fault of the row of a root key, in words, and whether the row is damaged: then the fingerprint or the proof is that of the key
- * in ROOT_KEYS. Otherwise ROOT_KEYS has another key of this id. Returns undefined for a sound row.
+ * Returns the fault of a root key's row, in words, or undefined for a sound row. The row is damaged if its fingerprint or its proof fits the
+ * key in ROOT_KEYS. Otherwise ROOT_KEYS has another key with this id.
  */
 export async function faultOfProof(
   root: RootKey,
@@ -70,15 +71,15 @@ export async function repairProof(db: D1Database, root: RootKey, { proof, finger
 }
 
 /**
- * Compares the keyring with the proofs. The row of a key may be damaged, as long as its proof or its fingerprint is that of the key. A database without proofs is new and accepts any keys.
- * Errors: `misconfigured`, with a detail that names key ids alone; `unavailable`.
+ * Compares the keyring with the proofs. A key's row may be damaged, as long as its proof or its fingerprint fits the key. A database without
+ * proofs is new and accepts any keys. Fails with `misconfigured`, whose detail names only key ids, and with `unavailable`.
  */
 export async function checkRootKeys(db: D1Database, keyring: Keyring): Promise<Result<undefined>> {
   const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
   return read.ok ? compareProofs(keyring, read.value[0]) : read;
 }
 
-/** The same for proofs that were read. Errors: `misconfigured`, as above. */
+/** Compares the keyring with proofs that were read. Fails with `misconfigured`, as `checkRootKeys` does. */
 export async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow[]): Promise<Result<undefined>> {
   const known = proofs.filter((row) => keys.has(row.id));
   if (proofs.length > 0 && known.length === 0) return fail("misconfigured", "ROOT_KEYS has none of the keys of this database");
@@ -90,8 +91,8 @@ export async function compareProofs({ keys }: Keyring, proofs: readonly ProofRow
 }
 
 /**
- * Stores the proof of the active key where it is missing: so far the key may have sealed nothing but origins in the log. A database without
- * proofs stays so. One D1 call, and a second one when it is missing. Errors: those of `checkRootKeys`.
+ * Stores a missing proof of the active key, which may so far have sealed only origins in the log. A database without proofs is not changed.
+ * Makes one D1 call, and a second one if the proof is missing. Fails as `checkRootKeys` does.
  */
 export async function recordRootKeys({ db, keyring }: Pick<Store, "db" | "keyring">): Promise<Result<undefined>> {
   const read = await runBatch<[ProofRow]>(db, proofsStatement(db));
@@ -109,8 +110,8 @@ export async function recordRootKeys({ db, keyring }: Pick<Store, "db" | "keyrin
 const missing = createCache<Refusal>(64, MINUTE);
 
 /**
- * The refusal of a row whose root key is not in `ROOT_KEYS`: it names the key, so that the right one is put back. Its fingerprint is
- * looked up once a minute per isolate.
+ * Refuses a row whose root key is not in `ROOT_KEYS`. The refusal names the key, so that the right one is put back. Its fingerprint is looked
+ * up once a minute per isolate.
  */
 export async function refuseMissingKey({ db, keyring, now }: Store, id: string): Promise<Refusal> {
   const name = `${keyring.id}.${id}`;
@@ -129,8 +130,8 @@ export async function refuseMissingKey({ db, keyring, now }: Store, id: string):
 let lastCheck: { keyring: Store["keyring"]; until: number; refusal: Refusal } | undefined;
 
 /**
- * A token does not verify when it is invalid, or when the root keys are wrong: then no token verifies, and the answer is a
- * 503. The root keys are compared with D1 once a minute per isolate, so that invalid tokens cannot cause load.
+ * Explains why a token does not verify. The token is invalid, or the root keys are wrong: then no token verifies, and the answer is a 503.
+ * The root keys are compared with D1 once a minute per isolate, so that invalid tokens cannot cause load.
  */
 export async function explainFailure(store: Store): Promise<Refusal> {
   if (lastCheck?.keyring === store.keyring && store.now < lastCheck.until) return lastCheck.refusal;

@@ -213,9 +213,8 @@ const SQL = `
 const itemName = (vault: string, item: string): string => `${vault}/${item}`;
 
 /**
- * Finds the Files, in at most one D1 call. Returns the File of each search, in order. Fails with `unauthorized` (revoked) or
- * `unavailable`. A single search fails with `reference_not_found`, `ambiguous` or `integrity`, and with 400 if the Items together
- * have too many Files.
+ * Finds the Files, in at most one D1 call. Returns the File of each search, in order. Fails with `unauthorized` (revoked) or `unavailable`. A
+ * single search fails with `reference_not_found`, `ambiguous` or `integrity`, and with 400 if the Items together have too many Files.
  */
 async function findFiles(store: Store, reader: Reader, searches: readonly FileSearch[]): Promise<Result<Result<KeyedFile>[]>> {
   if (searches.length === 0) return ok([]);

@@ -67,7 +67,6 @@ export function wantedIn(vault: string, item: string | undefined, indexes: reado
   return indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
 }
 
-/** A row with its text. */
 type LoadedRow = FoundRow & { readonly details: string };
 
 /** Returns a function that gives the searches that a row may answer. */

@@ -73,9 +73,8 @@ export interface SliceOptions {
 }
 
 /**
- * Returns SQL of a slice of rows of the vault ?1 after a key, in the order of the key, with the bytes of their texts as
- * `row_bytes`. It reads a range of keys: in a table WITHOUT ROWID SQLite reads about a dozen whole rows to find one row by its
- * key.
+ * Returns SQL of a slice of rows of the vault ?1 after a key, in the order of the key, with the bytes of their texts as `row_bytes`. It reads
+ * a range of keys: in a table WITHOUT ROWID SQLite reads about a dozen whole rows to find one row by its key.
  */
 export function sliceOfVault(table: NamedTable, bounds: SliceBounds, options: SliceOptions = {}): string {
   const { columns = columnsInVault(table), where, keyParameter = 2 } = options;

@@ -1,9 +1,6 @@
 import type { AssociatedData } from "../../crypto/seal.ts";
 
-/**
- * The catalogue (tables.ts) describes each table: the content of its columns, the owner of its rows, and their backup and
- * deletion.
- */
+/** The catalogue (tables.ts) describes each table: the content of its columns, the owner of its rows, and their backup and deletion. */
 
 export type Kind =
   /** A UUID, or another name of the row or its owner. */

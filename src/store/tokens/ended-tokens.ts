@@ -11,9 +11,8 @@ import { TABLES } from "../tables/tables.ts";
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
 /**
- * SQL: true for the row of the token ?1, and for the rows below it. Each row shows this itself, so a damaged row keeps no other
- * token valid. Only the login tokens of a person are found through the person's row, if that is below an ending rule; they last
- * for an hour at most.
+ * SQL: true for the row of the token ?1, and for the rows below it. Each row shows this itself, so a damaged row keeps no other token valid.
+ * Only the login tokens of a person are found through the person's row, if that is below an ending rule; they last for an hour at most.
  */
 export const IN_BRANCH = `(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1
   OR ancestor_1 IN (SELECT id FROM tokens WHERE kind = 'person' AND (ancestor_1 = ?1 OR ancestor_2 = ?1)))`;
@@ -54,10 +53,9 @@ const REVOKED = {
 };
 
 /**
- * Revokes a token, or removes a person, an issuer or a rule, with all tokens below. The rows move to the ended tokens. If D1 has
- * no room for that, they are deleted. Their names and the entries of the tokens below are then lost; the caller queues the
- * token's own entry. An ended token is not changed. `entry` is the entry of the admin's log. Fails with `token_not_found`, and as
- * `refusalOfWrite` does.
+ * Revokes a token, or removes a person, an issuer or a rule, with all tokens below. The rows move to the ended tokens. If D1 has no room for
+ * that, they are deleted. Their names and the entries of the tokens below are then lost; the caller queues the token's own entry. An ended
+ * token is not changed. `entry` is the entry of the admin's log. Fails with `token_not_found`, and as `refusalOfWrite` does.
  */
 export async function endToken(store: Store, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, now } = store;

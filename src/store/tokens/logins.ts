@@ -30,9 +30,8 @@ export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Ori
 }
 
 /**
- * Issues the token of a confirmed login, for the person as they were at the confirmation. Fails with `unauthorized` if the person
- * was changed or removed since. It fails so too if a token has the id already: the row of a used code was then put back. Fails as
- * `insertToken` does.
+ * Issues the token of a confirmed login, for the person as they were at the confirmation. Fails with `unauthorized` if the person was changed
+ * or removed since. It fails so too if a token has the id already: the row of a used code was then put back. Fails as `insertToken` does.
  */
 export async function issueLogin(
   store: Store,

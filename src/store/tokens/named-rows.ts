@@ -44,10 +44,9 @@ const SQL = {
 type Id = Pick<TokenRow, "id">;
 
 /**
- * Adds a row under the id of the claims. Returns the claims. If the same request has already added the id, returns the claims of
- * that row. `entry` is the entry of the admin's log. Fails with `person_exists` or `issuer_exists`, with `quota`, and with
- * `idempotency` if another row has the id. Fails with `misconfigured` while TOKENS_NOT_BEFORE would refuse the row, and as
- * `refusalOfWrite` does.
+ * Adds a row under the id of the claims. Returns the claims. If the same request has already added the id, returns the claims of that row.
+ * `entry` is the entry of the admin's log. Fails with `person_exists` or `issuer_exists`, with `quota`, and with `idempotency` if another row
+ * has the id. Fails with `misconfigured` while TOKENS_NOT_BEFORE would refuse the row, and as `refusalOfWrite` does.
  */
 export async function insertNamed(
   store: Store,

@@ -36,8 +36,7 @@ type Id = Pick<TokenRow, "id">;
 const sliceRowsMax = 50;
 
 /**
- * Returns all people, oldest first, as `present` makes them. The rows are read in slices. Fails as `listTokens` does, or with
- * `unavailable`.
+ * Returns all people, oldest first, as `present` makes them. The rows are read in slices. Fails as `listTokens` does, or with `unavailable`.
  */
 export async function loadPeople<T>(store: Store, present: (person: ListedToken) => T): Promise<Result<T[]>> {
   const { db } = store;
@@ -79,9 +78,8 @@ export interface PersonUpdate {
 const TRIES_MAX = 3;
 
 /**
- * Replaces the vaults of a person, and grants them anew. A person admitted by a rule then counts as added by the admin (contract
- * 25.4). `entry` is the entry of the admin's log. Fails with `person_not_found`, `busy`, `misconfigured`, `integrity`, and as
- * `replacePerson` does.
+ * Replaces the vaults of a person, and grants them anew. A person admitted by a rule then counts as added by the admin (contract 25.4).
+ * `entry` is the entry of the admin's log. Fails with `person_not_found`, `busy`, `misconfigured`, `integrity`, and as `replacePerson` does.
  */
 export async function updatePerson(
   store: Store,

@@ -25,21 +25,14 @@ export interface SessionRow {
 export interface Grants {
   /** The admin's grant: the fingerprint of ADMIN_TOKEN. The grant ends when the secret changes. */
   readonly admin?: string | undefined;
-  /**
-   * The grant of a token or a person: the claims at the start of the session. The grant ends when the token's row has another
-   * hash.
-   */
+  /** The grant of a token or a person: the claims at the start of the session. The grant ends when the token's row has another hash. */
   readonly token?: VerifiedClaims | undefined;
-  /**
-   * Vaults that the admin has opened to the token for this session, besides its own (contract 24.12). It ends with the grant
-   * `admin`.
-   */
+  /** Vaults that the admin has opened to the token for this session, besides its own (contract 24.12). It ends with the grant `admin`. */
   readonly opened?: Readonly<Record<string, Permission>> | undefined;
   /** Only for a login code (contract 28.3, 28.5): the confirmation by the person. */
   readonly login?: ConfirmedLogin | undefined;
 }
 
-/** A login that a person has confirmed. */
 export interface ConfirmedLogin {
   /** The id of the login's token. A code whose row is put back gives no second token. */
   readonly id: string;

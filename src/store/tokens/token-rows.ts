@@ -99,9 +99,7 @@ export interface SignedToken {
   readonly hash: string;
 }
 
-/**
- * Signs the token of a row again. Fails as decrypting the row does, and with `signer_removed` if the key that signed it is gone.
- */
+/** Signs the token of a row again. Fails as decrypting the row does, and with `signer_removed` if the key that signed it is gone. */
 export async function signAgain(keyring: Keyring, row: TokenRow): Promise<Result<SignedToken>> {
   const claims = await openToken(keyring, row);
   if (!claims.ok) return claims;

@@ -80,9 +80,7 @@ export async function insertToken(
   return row && row.expires_at > now ? issueAgain(store, claims, row) : fail("idempotency");
 }
 
-/**
- * Returns the token of a row for a repeated request. Fails with `idempotency`, `signer_removed`, `misconfigured` or `integrity`.
- */
+/** Returns the token of a row for a repeated request. Fails with `idempotency`, `signer_removed`, `misconfigured` or `integrity`. */
 async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Promise<Result<IssuedToken>> {
   const signed = await signAgain(keyring, row);
   if (!signed.ok) return signed;

@@ -6,7 +6,6 @@ import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow, openKeys, openNam
 
 /** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
 
-/** The reader and the vault. */
 export interface VaultAccess {
   readonly token: TokenIdentity;
   /** A canonical UUID, or a text that names nothing. */
@@ -74,10 +73,7 @@ async function nameOf(keys: VaultKeys, row: NameRow): Promise<string | undefined
   return name.ok ? name.value : undefined;
 }
 
-/**
- * Loads rows that belong to no single vault, in one D1 call. Returns the rows of each statement. Fails with `unauthorized`
- * (revoked).
- */
+/** Loads rows that belong to no single vault, in one D1 call. Returns the rows of each statement. Fails with `unauthorized` (revoked). */
 export async function loadForToken<Rows extends unknown[]>(
   store: Store,
   token: TokenIdentity,

@@ -3,7 +3,6 @@ import { ALL_TABLES, type NamedTable, TABLES_OF_CONTENTS } from "../tables/table
 
 /** Counts the rows of a vault. The counters in the row of the vault have to equal these counts. */
 
-/** The counts of the rows of a vault. */
 export interface Counted {
   readonly items: number;
   readonly deleted: number;
@@ -14,10 +13,7 @@ export interface Counted {
   readonly versions_kept: number;
 }
 
-/**
- * Counts that exceed the number of rows if rows are missing, each with the column that bounds it. A count above its bound is
- * damaged.
- */
+/** Counts that exceed the number of rows if rows are missing, each with the column that bounds it. A count above its bound is damaged. */
 const BOUNDS = { items: "created", deleted: "created", files: "files", file_bytes: "file_bytes" } as const;
 
 export type CountOfLoss = keyof typeof BOUNDS;

@@ -30,10 +30,7 @@ export const isAsRead = (also = "true"): string => `EXISTS (
 export const valuesAsRead = ({ id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault) =>
   [id, contentVersion, attributeVersion, updatedAt, dataKeyId] as const;
 
-/**
- * SQL: the id and the number of the newest key, and the header and the nonce of its wrapped data key. They reveal nothing about
- * the key.
- */
+/** SQL: the id and the number of the newest key, and the header and the nonce of its wrapped data key. They reveal nothing about the key. */
 export const NEWEST_KEY_NONCE = `substr(vaults.keys, 1, ${KEY_ID_LENGTH + KEY_NUMBER_LENGTH + HEADER_AND_NONCE_LENGTH})`;
 
 /** The sealed name of a vault, with the version that is part of its associated data. */

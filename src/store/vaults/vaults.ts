@@ -45,7 +45,6 @@ export async function loadVaults(store: Store, token: TokenIdentity, ids: readon
   return ok({ vaults, refusals: listed.value.flatMap((one) => ("refusal" in one ? [one.refusal] : [])) });
 }
 
-/** A vault of a list. */
 export type ListedVault = { readonly vault: NamedVault } | BrokenVault;
 
 /**

@@ -44,7 +44,6 @@ const SQL = {
 
 /** A workload token that was verified. */
 export interface Presented {
-  /** The id of its issuer. */
   readonly issuer: string;
   /** The URL of its issuer and its identity there: an issuer that is deleted and added again has used the same tokens. */
   readonly url: string;
@@ -101,10 +100,7 @@ export async function insertExchange(
   return ok({ fault: used && used.exchanges >= usesMax ? "used" : "rule_ended", count: used?.exchanges ?? 0 });
 }
 
-/**
- * Keeps a workload token that was refused despite a valid signature, for the test of rules. Fails with `unavailable` or
- * `database_full`.
- */
+/** Keeps a workload token that was refused despite a valid signature, for the test of rules. Fails with `unavailable` or `database_full`. */
 export async function recordRefused(store: Store, presented: Presented): Promise<Result<unknown>> {
   const { db, keyring, now } = store;
   const id = await idOf(presented);

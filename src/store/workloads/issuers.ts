@@ -77,7 +77,7 @@ export async function loadIssuerByUrl(store: Store, url: string): Promise<Result
   return ok({ issuer: { row, claims: opened.value }, rules: ruleRows, stored });
 }
 
-/** Whom a rule is for. */
+/** The purpose of a rule: sign-ins of people, or exchanges of workload tokens. */
 export type RuleUse = "people" | "workloads";
 
 /** Returns the rules of an issuer for this use that match the claims of a token, the oldest first. Leaves out rows that cannot be decrypted. */
@@ -100,10 +100,7 @@ async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): P
   });
 }
 
-/**
- * Returns the root key of an issuer that this service lacks, so that the issuer's URL is not found. Returns undefined if there is
- * none.
- */
+/** Returns the root key of an issuer that this service lacks, so that the issuer's URL is not found. Returns undefined if there is none. */
 export async function loadMissingKey({ db, keyring }: Store): Promise<Result<string | undefined>> {
   const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(
     db,

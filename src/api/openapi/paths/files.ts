@@ -8,7 +8,6 @@ const tag = "Files";
 
 const DOWNLOAD = ["ETag", "ContentDisposition", "AcceptRanges"] as const;
 
-/** The answers of a download. */
 export const downloads: Readonly<Record<number, Answer>> = {
   200: { description: "The content (contract 9.10).", content: BYTES, headers: [...DOWNLOAD, "ContentLength"] },
   206: {

@@ -13,7 +13,6 @@ const PATTERNS = {
   code_verifier: "^[A-Za-z0-9_.~-]{43,128}$",
 };
 
-/** The request for a login. */
 const asked = {
   vaults:
     "The vaults of the token, with what it may do there. The person has each of these permissions. By default all of the person.",

@@ -50,10 +50,8 @@ export const wordInput = (schema: string, aliases: readonly string[] = []): Sche
   anyOf: [ref(schema), { enum: [...aliases, "", null] }],
 });
 
-/** The permissions of a person. */
 export const permissions: Schema = byVault(ref("Permission"));
 
-/** The permissions of a token. */
 export const tokenPermissions: Schema = byVault({ anyOf: [ref("Permission"), ref("ItemScope")] });
 
 function byVault(value: Schema): Schema {
@@ -80,7 +78,6 @@ export const keySet: Schema = {
   description: "Its public keys, as a JWK set (RFC 7517 section 5); absent: they are fetched.",
 };
 
-/** The claims of a rule. */
 export const claimValues: Schema = {
   type: "object",
   additionalProperties: { anyOf: [{ type: "string" }, { type: "integer" }, { type: "boolean" }] },
