@@ -9,7 +9,6 @@ import { INVOCATION_CALLS_MAX, shareCalls, type Take } from "./store/d1/calls.ts
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
 import { checkNewestBackup } from "./store/backup/check-newest.ts";
-import { forgetDamages } from "./store/health/damages.ts";
 import { openStore } from "./store/d1/database.ts";
 import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
@@ -27,9 +26,9 @@ import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
  * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 2. Archive: 1. Deleted vaults: 1. Due vaults:
- * 1. Jobs: 1. Root keys: 2. Contents: 2. Newest backup: 2. Damages: 1. Counts: 1.
+ * 1. Jobs: 1. Root keys: 2. Contents: 2. Newest backup: 2. Counts: 1.
  */
-const UNSHARED_D1_CALLS = 14;
+const UNSHARED_D1_CALLS = 13;
 
 /**
  * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
@@ -57,7 +56,6 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     recordKeys(env, now),
     startBackup(env, now),
     checkNewestBackup(env, now),
-    forgetDamages(env.DB, now),
     forgetWrites(env.DB, now),
     watchContents(env, now),
   ]);

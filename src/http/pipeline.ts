@@ -1,5 +1,4 @@
 import { isNear } from "../api/operation.ts";
-import type { FailureKind } from "../model/failure.ts";
 import { ADMIN } from "../model/operation.ts";
 import { itemsIn, permissionIn } from "../model/vault-scope.ts";
 import { missing } from "../model/permission.ts";
@@ -9,7 +8,7 @@ import { askUnlessRefused } from "../requests/refused.ts";
 import { rootOf } from "../crypto/token.ts";
 import { closeShare } from "../memory-budget.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
-import { isDamage, recordDamage, recordItemDamage } from "../store/health/damages.ts";
+import { isDamage, recordDamage } from "../store/health/damages.ts";
 import { requireDeletedItem } from "../store/items/deleted-items.ts";
 import { loadFile } from "../store/items/files.ts";
 import { requireItem } from "../store/items/items.ts";
@@ -47,7 +46,7 @@ async function serveCaller(route: Route, caller: Caller, target: Target): Promis
   const allowed = isAllowed(route.access, caller, target);
   const result = allowed ? await answerCaller(route, caller, withinScope(caller, target)) : refuseOutsider(route, caller, target);
   audit(route, caller, target, allowed, result);
-  if (showsDamage(result)) reportDamage(route, caller, target, result.ok ? "integrity" : result.failure.kind);
+  if (showsDamage(result)) c.executionCtx.waitUntil(recordDamage(caller.store));
   return result.ok ? respond(c, result.value) : refuse(c, result);
 }
 
@@ -55,17 +54,6 @@ async function serveCaller(route: Route, caller: Caller, target: Target): Promis
 async function answerCaller(route: Route, caller: Caller, target: Target): Promise<Result<Reply>> {
   if (caller.actor === ADMIN) return answer(route, caller, target);
   return askUnlessRefused(caller.store, caller.claims, () => answer(route, caller, target));
-}
-
-/**
- * Records a row that cannot be decrypted: the row of the Item in the path. It is the vault's row if the vault's keys cannot be
- * decrypted, or on the vault's own routes.
- */
-function reportDamage({ path }: Route, { c, store }: Caller, { vault, item }: Target, kind: FailureKind): void {
-  const isOfItem = kind === "integrity" && item !== "";
-  const isOfVault = kind === "misconfigured" || path.endsWith("/:vault");
-  if (isOfItem) c.executionCtx.waitUntil(recordItemDamage(store, vault, item));
-  else if (isOfVault) c.executionCtx.waitUntil(recordDamage(store, vault, []));
 }
 
 const showsDamage = (result: Result<Reply>): boolean => (result.ok ? result.value.broken === true : isDamage(result.failure));

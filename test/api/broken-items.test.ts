@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { recordedDamages } from "../support/damages.ts";
 import { writeId } from "../../src/model/dialect.ts";
 import { login, seedItems } from "../support/seed.ts";
-import { admin, type Client, client, fetchRaw, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 
@@ -36,17 +35,6 @@ beforeAll(async () => {
   ids = made.toSorted();
   await sql(`UPDATE items SET overview = ${FLIPPED} WHERE id = ?1`, ids[1]!);
 });
-
-/** What /health says of the stored data. A new env object has no cached report. */
-const dataOf = async () => {
-  const report = JSON.parse(await (await fetchRaw("GET", "/health", { env: { ...env } })).text());
-  return report.dependencies.find(({ service }: { service: string }) => service === "data");
-};
-
-/** How many Items /health counts. */
-const countDamaged = async () => Number(/^(\d+) Items? could not be decrypted/.exec((await dataOf()).message)?.[1] ?? 0);
-
-const metrics = async () => (await client(env.METRICS_TOKEN)("GET", "/metrics")).text;
 
 const titleOf = async (id: string) => (await uuid("GET", `${items}/${id}`)).body.title as string;
 
@@ -121,47 +109,6 @@ describe("a list in which an Item does not open", () => {
     }
     await sql("UPDATE items SET id = ?2 WHERE id = ?1", damaged, ids[1]!);
   });
-
-  it("is in /health and /metrics until the row is another one", async () => {
-    await uuid("GET", items);
-    await expect.poll(async () => (await dataOf()).status).toBe("WARNING");
-    expect((await dataOf()).message).toContain("1 Item could not be decrypted");
-    expect(await metrics()).toContain('item_vault_damaged_rows{kind="item"} 1\n');
-    await sql("UPDATE items SET version = version + 1 WHERE id = ?1", ids[1]!);
-    expect((await dataOf()).status).toBe("ACTIVE");
-    await sql("UPDATE items SET version = version - 1 WHERE id = ?1", ids[1]!);
-  });
-});
-
-describe("a part of an Item that does not open", () => {
-  const READS = ["", "/files", "/versions/2"];
-  it.each(READS)(
-    "is a damaged Item in /health and /metrics until it is deleted when it is a File's row: GET of the Item%s",
-    async (read) => {
-      const { id } = (await uuid("POST", items, { body: LOGIN })).body;
-      const { body: file } = await uuid("POST", `${items}/${id}/files?name=f`, { body: new Uint8Array([1]) });
-      await sql(`UPDATE files SET sealed = ${flipped("sealed")} WHERE item_id = ?1`, id);
-      const before = await countDamaged();
-      expect((await uuid("GET", `${items}/${id}${read}`)).status).toBe(200);
-      await expect.poll(() => recordedDamages(id)).toHaveLength(1);
-      expect(await countDamaged()).toBe(before + 1);
-      await uuid("DELETE", `${items}/${id}/files/${file.id}`);
-      expect(await countDamaged()).toBe(before);
-    },
-  );
-
-  it("is no damaged Item in /health and /metrics when it is a version", async () => {
-    const make = async () => (await uuid("POST", items, { body: LOGIN })).body.id as string;
-    const [sound, damaged] = [await make(), await make()];
-    await uuid("PATCH", `${items}/${sound}`, { body: [{ op: "replace", path: "/title", value: "T" }] });
-    await sql(`UPDATE item_versions SET overview = ${FLIPPED} WHERE item_id = ?1`, sound);
-    await sql(`UPDATE items SET overview = ${FLIPPED} WHERE id = ?1`, damaged);
-    expect((await uuid("GET", `${items}/${sound}/versions/1`)).status).toBe(500);
-    expect((await uuid("GET", `${items}/${damaged}`)).status).toBe(500);
-    await expect.poll(() => recordedDamages(damaged)).toHaveLength(1);
-    expect(await recordedDamages(sound)).toEqual([]);
-    await sql("DELETE FROM items WHERE id IN (?1, ?2)", sound, damaged);
-  });
 });
 
 describe("other lists", () => {
@@ -194,22 +141,20 @@ describe("other lists", () => {
   });
 });
 
-it("damaged keys of a vault are refused with a word of the keys, and /health names the vault as damaged", async () => {
+it("damaged keys of a vault are refused with a word of the keys", async () => {
   const other = await makeVault();
   const call = client((await makeToken({ [other]: "r" })).token);
   await sql(`UPDATE vaults SET keys = ${FLIPPED.replaceAll("overview", "keys")} WHERE id = ?1`, other);
   try {
     const { status, text } = await call("GET", `/v1/vaults/${other}/items`);
     expect([status, text]).toEqual([503, expect.stringContaining("a vault's keys do not open")]);
-    await expect.poll(dataOf).toMatchObject({ status: "WARNING", message: expect.stringContaining("1 vault") as string });
   } finally {
     await admin("DELETE", `/v1/admin/vaults/${other}`);
   }
 });
 
 describe("a list of several slices", () => {
-  it("in each of which an Item does not open ends whole, without the header, and /health counts them", async () => {
-    const before = await countDamaged();
+  it("in each of which an Item does not open ends whole, without the header", async () => {
     const large = await makeVault();
     const seeded = Array.from({ length: 2_100 }, (_, index) => login(large, `T${index}`)).toSorted((a, b) =>
       a.id < b.id ? -1 : 1,
@@ -227,6 +172,5 @@ describe("a list of several slices", () => {
       const expected = broken.map((id) => ({ id, vault: { id: large }, version: 1, broken: "integrity" }));
       expect(entries).toEqual(dialect === "uuid" ? expected : []);
     }
-    expect((await countDamaged()) - before).toBe(2);
   });
 });

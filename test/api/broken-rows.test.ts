@@ -1,11 +1,6 @@
-import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { parseKeyList } from "../../src/crypto/key-list.ts";
-import worker from "../../src/index.ts";
-import { HOUR } from "../../src/model/time.ts";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { recordedDamages } from "../support/damages.ts";
 import { freshFile } from "../support/files.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 import { sample } from "../support/runs.ts";
@@ -49,23 +44,6 @@ const listed = async (id: string) => {
   expect(status).toBe(200);
   return body.find((vault: { id: string }) => vault.id === id);
 };
-
-describe("the record of a vault that did not open when it was read", () => {
-  it("has nothing of its keys, so that they are gone with the vault, and is deleted after a day", async () => {
-    const { vault, call } = await freshVault();
-    const list = await env.DB.prepare("SELECT keys FROM vaults WHERE id = ?").bind(vault).first<string>("keys");
-    const [keys] = parseKeyList(list!);
-    await sql("UPDATE vaults SET attribute_version = 7 WHERE id = ?1", vault);
-    expect(await call("GET", `/v1/vaults/${vault}`)).toMatchObject({ status: 500 });
-    await expect.poll(() => recordedDamages(vault)).toHaveLength(1);
-    const [name] = await recordedDamages(vault);
-    for (const key of [keys!.data, keys!.index]) expect(name).not.toContain(key.slice(20, 42));
-    expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
-    const scheduledTime = new Date(Date.now() + 25 * HOUR);
-    await worker.scheduled(createScheduledController({ scheduledTime }), env);
-    expect(await recordedDamages(vault)).toEqual([]);
-  });
-});
 
 describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_, damage, kind, status) => {
   it("is listed for the admin as broken, with what is known, beside the others", async () => {

@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
-import { recordedDamages } from "../support/damages.ts";
 import { advanceClock } from "../support/faults.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
@@ -216,18 +215,6 @@ describe("the vault of an Item", () => {
     expect([status, headers.has("Item-Vault-Broken")]).toEqual([200, false]);
     expect(body).toMatchObject([{ id, title: LOGIN.title, vault: { id: vault } }]);
     expect(body[0].vault).toEqual({ id: vault });
-  });
-
-  it.each([
-    ["GET", ""],
-    ["a list", "/items"],
-    ["a list of deleted Items", "/deleted-items"],
-  ])("counts its vault as one that did not open, when its name did not open in the answer to %s", async (_, list) => {
-    const { vault, items, call } = await freshVault();
-    const { id } = (await call("POST", items, { body: LOGIN })).body;
-    await damage(vault, "name");
-    expect((await call("GET", list === "" ? `${items}/${id}` : `/v1/vaults/${vault}${list}`)).status).toBe(200);
-    await expect.poll(() => recordedDamages(vault)).toHaveLength(1);
   });
 
   it("has the name when the description of the vault does not open", async () => {

@@ -6,7 +6,7 @@ import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, refusesNew } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/health-probe.ts";
 import { probeCapacity } from "../../store/health/capacity.ts";
-import { probeDamages } from "../../store/health/damages.ts";
+import { probeDamage } from "../../store/health/damages.ts";
 import { NONE_ENDING, probeTokens } from "../../store/health/ending-tokens.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import { probeRootKeys } from "../../store/keys/key-states.ts";
@@ -82,7 +82,7 @@ const DEPENDENCIES: readonly Dependency[] = [
     service: "data",
     needs: ["DB"],
     message: "No damaged data was found in the last 24 hours",
-    check: ({ DB }) => probeDamages(DB, Date.now()),
+    check: ({ DB }) => probeDamage(DB, Date.now()),
   },
   { service: "jobs", needs: ["OPERATOR"], message: "No job has failed", check: checkJobs },
   { service: "settings", needs: [], message: "The variables are well-formed", check: checkSettings },

@@ -147,12 +147,10 @@ function present({ items, vaultName }: Slice, { dialect }: Call, { withUsername 
 const textsOf = (entries: readonly Entry[]): string[] => entries.flatMap(({ text }) => text ?? []);
 
 /** Returns the header that counts the broken entries, including entries that the dialect leaves out. */
-function countBroken({ c, store, vault }: Call, entries: readonly Entry[]): Record<string, string> {
-  const broken = entries.filter((entry) => entry.broken);
-  if (broken.length === 0) return {};
-  const ids = broken.map(({ id }) => id);
-  c.executionCtx.waitUntil(recordDamage(store, vault, ids));
-  return brokenHeader(broken.length);
+function countBroken({ c, store }: Call, entries: readonly Entry[]): Record<string, string> {
+  const broken = entries.filter((entry) => entry.broken).length;
+  if (broken > 0) c.executionCtx.waitUntil(recordDamage(store));
+  return brokenHeader(broken);
 }
 
 /** Sends all Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */

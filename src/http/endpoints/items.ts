@@ -29,9 +29,9 @@ export const accessOf = ({ claims: token, vault, vaults }: Call): VaultAccess =>
   items: itemsIn(vaults[vault]),
 });
 
-/** Records a vault whose name cannot be decrypted. Its Items are answered without the name (contract 2.23, 13.3). */
-export function reportName({ c, store, vault }: Call, { vaultName }: OfVault): void {
-  if (vaultName === undefined) c.executionCtx.waitUntil(recordDamage(store, vault, []));
+/** Records that the name of a vault cannot be decrypted. Its Items are answered without the name (contract 2.23, 13.3). */
+export function reportName({ c, store }: Call, { vaultName }: OfVault): void {
+  if (vaultName === undefined) c.executionCtx.waitUntil(recordDamage(store));
 }
 
 const itemHeaders = (item: Item): Record<string, string> => ({ ...etagHeader(item), ...brokenHeader(item.brokenFiles?.length) });

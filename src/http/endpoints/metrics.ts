@@ -1,7 +1,6 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { CLEANED } from "../../store/health/counters.ts";
-import { DAMAGED } from "../../store/health/damages.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import { ENDING_HELP } from "../../store/health/ending-tokens.ts";
 import { loadMetrics, type Metrics } from "../../store/health/metrics.ts";
@@ -86,10 +85,10 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     ({ writes }) => ACTIONS.map((action) => [`{action="${action.toLowerCase()}"}`, writes[action] ?? 0]),
   ],
   [
-    "damaged_rows",
+    "damaged_read_timestamp_seconds",
     "gauge",
-    "Items and vaults that did not open when they were read in the last day.",
-    ({ damages }) => DAMAGED.map((kind) => [`{kind="${kind}"}`, damages.get(kind) ?? 0]),
+    "When data was last read that could not be decrypted, in Unix seconds; absent if never.",
+    ({ damagedReadAt }) => optional(damagedReadAt),
   ],
   [
     "cleaned_total",

@@ -5,7 +5,7 @@ import { type Vault, writesOf } from "../../model/vault.ts";
 import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
 import { ENDS_SOON } from "./ending-tokens.ts";
 import { type CountRow, countsStatement } from "./counters.ts";
-import { type DamageRow, type Damages, damagesOf, damagesStatement } from "./damages.ts";
+import { type DamageRow, damageStatement } from "./damages.ts";
 import { runBatch } from "../d1/database.ts";
 
 /** The figures of /metrics. D1 counts them, because no process of a Worker lives long enough. */
@@ -33,8 +33,8 @@ export interface Metrics {
   readonly backups: BackupFigures;
   /** The number of rows and objects that the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
   readonly cleaned: ReadonlyMap<string, number>;
-  /** Rows that could not be decrypted in the last day, by kind. */
-  readonly damages: Damages;
+  /** When data was read last that could not be decrypted, in Unix seconds; absent if never. */
+  readonly damagedReadAt: number | undefined;
 }
 
 type Counted = Pick<Vault, "items" | "created" | "deleted" | "restored" | "destroyed" | "contentVersion" | "files" | "fileBytes">;
@@ -84,10 +84,10 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     db.prepare(SQL.past),
     figuresStatement(db),
     countsStatement(db),
-    damagesStatement(db, now),
+    damageStatement(db),
   );
   if (!read.ok) return read;
-  const [[counted], [row], past, figures, counts, damages] = read.value;
+  const [[counted], [row], past, figures, counts, [damage]] = read.value;
   const cleaned = new Map(counts.map(({ kind, value }) => [kind, value]));
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
@@ -105,6 +105,6 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     writes: Object.fromEntries(writes) as Metrics["writes"],
     backups: figuresOf(figures),
     cleaned,
-    damages: damagesOf(damages),
+    damagedReadAt: damage && damage.value / 1000,
   });
 }
