@@ -11,18 +11,18 @@ export interface AlarmPorts {
   /** The alarm that the file has: Unix milliseconds. */
   readonly load: () => number | null;
   readonly save: (due: number | null) => void;
-  /** Runs the handler of the object. Throws what the handler throws. */
+  /** Runs the handler of the object. Throws the handler's error. */
   readonly run: () => Promise<void>;
   readonly report: (error: unknown) => void;
 }
 
 export interface Alarm {
-  /** `null` also while the handler runs, unless it has set another one. */
+  /** Returns the time, or `null` if there is none. While the handler runs, only a newly set alarm counts. */
   readonly get: () => number | null;
   readonly set: (due: number | null) => void;
   /** Starts the timer of an alarm that the file had at the start of the process. */
   readonly start: () => void;
-  /** Starts the handler no more. The file keeps an alarm whose handler runs. */
+  /** Starts no more handlers. The file keeps an alarm whose handler is running. */
   readonly stop: () => void;
 }
 
@@ -33,7 +33,7 @@ export interface Alarm {
 export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
   let timer: NodeJS.Timeout | undefined;
   let isRunning = false;
-  /** Whether the handler has set another alarm, or removed it. */
+  /** True if the handler has set another alarm, or removed it. */
   let isReplaced = false;
   let retries = 0;
   let isStopped = false;
@@ -63,7 +63,7 @@ export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
     } catch (error) {
       if (isStopped) return;
       report(error);
-      // Also after another alarm was set: the transaction that set it may be the one that failed.
+      // Also if another alarm was set, because the transaction that set it may have failed.
       if (++retries > RETRIES_MAX) {
         retries = 0;
         save(null);

@@ -33,7 +33,7 @@ interface Rule {
   readonly set: [name: string, value: string][];
 }
 
-/** What a path is: a file, or another spelling of the path of one. */
+/** The target of a path: a file, or a redirect to the canonical path of a file. */
 type Target = { readonly file: string } | { readonly redirect: string };
 
 /** Returns the answer to a request, or undefined if the Worker answers it. */
@@ -41,7 +41,7 @@ export type ServeAsset = (request: Request) => Response | undefined;
 
 /** The table `[assets]` of wrangler.toml. */
 export interface AssetSettings {
-  /** Patterns of paths that the Worker answers, whatever the files are. */
+  /** Patterns of paths that the Worker always answers. */
   readonly run_worker_first: readonly string[];
 }
 
@@ -87,7 +87,7 @@ const globOf = (pattern: string): RegExp =>
       .join(".*")}$`,
   );
 
-/** Parses `_headers` (developers.cloudflare.com/workers/static-assets/headers). Throws for a line of another form than those that it needs. */
+/** Parses `_headers` (developers.cloudflare.com/workers/static-assets/headers). Throws for an unsupported line. */
 function parseRules(text: string): Rule[] {
   const rules: Rule[] = [];
   for (const line of text.split("\n").map((one) => one.trim())) {
@@ -102,7 +102,7 @@ function parseRules(text: string): Rule[] {
   return rules;
 }
 
-/** Applies the rules of a path. The first value of a header replaces that of the answer, and those of later rules are added to it. */
+/** Applies the rules of a path. The first value of a header replaces the answer's value. Values of later rules are added. */
 function applyRules(rules: readonly Rule[], headers: Headers): void {
   const names = new Set<string>();
   for (const { unset, set } of rules) {
@@ -122,7 +122,7 @@ function partsOf(url: string): { readonly pathname: string; readonly search: str
   return query < 0 ? { pathname: url.slice(start), search: "" } : { pathname: url.slice(start, query), search: url.slice(query) };
 }
 
-/** Decodes the segments of a path, but for those that are not well-formed, and removes empty ones. */
+/** Decodes the well-formed segments of a path, and removes empty segments. */
 const decode = (pathname: string): string => pathname.split("/").map(decodeSegment).join("/").replace(/\/+/g, "/");
 
 function decodeSegment(segment: string): string {
@@ -135,7 +135,7 @@ function decodeSegment(segment: string): string {
 
 const encode = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 
-/** The endings of other spellings of a path, with what stands in their place in the path of the file and in the redirect. The first one counts. */
+/** Alternative endings of a path, with their replacements in the path of the file and in the redirect. The first match counts. */
 const SPELLINGS: readonly (readonly [ending: string, others: readonly (readonly [file: string, redirect: string])[]])[] = [
   [
     "/index",
@@ -161,7 +161,10 @@ const SPELLINGS: readonly (readonly [ending: string, others: readonly (readonly 
   ],
 ];
 
-/** Finds what a path names, as the asset server of workers-sdk does (`htmlHandlingAutoTrailingSlash`). `redirects`: whether to look for redirects. */
+/**
+ * Finds the target of a path, as the asset server of workers-sdk does (`htmlHandlingAutoTrailingSlash`). Without `redirects`, redirects are
+ * ignored.
+ */
 function locate(files: ReadonlyMap<string, File>, path: string, redirects = true): Target | undefined {
   const [ending, others] = SPELLINGS.find(([text]) => path.endsWith(text)) ?? ["", []];
   const whole = [path, ...(ending === "/" ? [`${path}index.html`] : [])].find((one) => files.has(one));
@@ -175,7 +178,7 @@ function locate(files: ReadonlyMap<string, File>, path: string, redirects = true
   return redirect && { redirect: head + redirect[1] };
 }
 
-/** Whether a request for the path gets the file, although the path is not that of a file. */
+/** Returns true if a request for the path gets the file, although the path is not the file's. */
 function isSpellingOf(files: ReadonlyMap<string, File>, file: string, path: string): boolean {
   if (files.has(path) || !files.has(file)) return false;
   const target = locate(files, path, false);

@@ -65,11 +65,11 @@ interface Wanted {
   readonly prefix: string;
   /** Only keys behind this one. */
   readonly after: string;
-  /** Whether a folder with such a key is yielded in place of its objects. */
+  /** True if a folder with such a key is yielded instead of its objects. */
   readonly folders: boolean;
 }
 
-/** Yields the objects in a folder and in those below it, in the order of their keys. The path of the folder is empty or ends with a slash. */
+/** Yields the objects in a folder and below it, in the order of their keys. The path of the folder is empty or ends with a slash. */
 async function* walk(root: string, folder: string, wanted: Wanted): AsyncGenerator<Head | string, void> {
   const { prefix, after, folders } = wanted;
   for (const name of await namesIn(`${root}/${folder}`)) {

@@ -45,8 +45,8 @@ const FOLDERS = "/";
 const KEYS_MAX = 1_000;
 
 /**
- * Opens a bucket, whose folder is made if it is missing. Deletes unfinished files of an earlier process. `settled` resolves when the commits so
- * far are on the disk; puts and deletes wait for it, reads do not. Each call throws if the file system fails.
+ * Opens a bucket. Its folder is created if it is missing, and unfinished files of an earlier process are deleted. `settled` resolves when all
+ * commits so far are on the disk. Puts and deletes wait for it, reads do not. Each call throws if the file system fails.
  */
 export function openBucket(folder: string, settled: () => Promise<void> | undefined): R2Bucket {
   const root = resolve(folder);
@@ -111,7 +111,7 @@ async function put(folder: Folder, key: string, content: Content, { onlyIf, sha2
   }
 }
 
-/** Writes a content. A stream is cancelled with the error of the file: whoever fills the stream may learn of it first. */
+/** Writes a content. A stream is cancelled with the error of the file, of which its writer may learn first. */
 async function write(file: FileHandle, content: Content, hash: Hash | undefined): Promise<void> {
   if (!(content instanceof ReadableStream)) {
     hash?.update(content);
@@ -246,7 +246,7 @@ async function readSome(file: FileHandle, view: Uint8Array, position: number): P
   return bytesRead;
 }
 
-/** Begins an object of unknown length. Its parts come in their order, as those of the service do, and are written into one file. */
+/** Begins an object of unknown length. Its parts come in order, as the service's do, and are written into one file. */
 async function createUpload(folder: Folder, key: string) {
   const draft = await createDraft(folder, key);
   let parts = 0;

@@ -23,7 +23,7 @@ export async function openDirectory(path: string, checks: boolean): Promise<Data
   return { database, folderOf: (bucket) => join(path, bucket.toLowerCase()), release: lock(path) };
 }
 
-/** Locks by SQLite, whose lock the system ends with the process, however it ends. Nothing is ever written to the file. */
+/** Locks by SQLite, whose lock the system releases with the process, however it ends. Nothing is written to the file. */
 function lock(path: string): () => void {
   const db = new DatabaseSync(join(path, "lock"), { timeout: 0 });
   try {

@@ -27,7 +27,7 @@ const PRIVATE_4 = [
 ].flat();
 /** Global unicast (RFC 4291 section 2.4). Loopback, unique local, link-local, multicast, IPv4-mapped and NAT64 addresses are outside of it. */
 const GLOBAL_6 = ["2000::/3"];
-/** What is not public within: protocol assignments with Teredo, 6to4, and documentation (IANA IPv6 Special-Purpose Address Registry). */
+/** Addresses that are not public: protocol assignments with Teredo, 6to4, and documentation (IANA IPv6 Special-Purpose Address Registry). */
 const PRIVATE_6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /** Returns a list of networks. Throws an error for the operator if a text is no network. */
@@ -47,13 +47,13 @@ const family = (version: number) => (version === 4 ? "ipv4" : "ipv6");
 
 const [private4, global6, private6] = [PRIVATE_4, GLOBAL_6, PRIVATE_6].map(listOf) as [BlockList, BlockList, BlockList];
 
-/** Whether an address is one that everybody on the Internet reaches. */
+/** Returns true for an address that is reachable from the whole Internet. */
 const isPublic = (address: string, version: number): boolean =>
   version === 4
     ? !private4.check(address, "ipv4")
     : version === 6 && global6.check(address, "ipv6") && !private6.check(address, "ipv6");
 
-/** Of a connection on which no byte moves. The callers have shorter times for the whole request. */
+/** Limit for a connection on which no byte moves. Callers have shorter limits for the whole request. */
 const IDLE_TIMEOUT_MS = 60_000;
 
 export function createEgress({ settled, allowed, resolve = lookUpAll }: EgressOptions): typeof fetch {
@@ -106,7 +106,7 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | null |
   }
 }
 
-/** Sends a request to one of the addresses. The name of the URL stays that of `Host` and of the certificate. */
+/** Sends a request to one of the addresses. `Host` and the certificate keep the name in the URL. */
 function send(
   url: URL,
   addresses: readonly LookupAddress[],
@@ -122,7 +122,7 @@ function send(
   const sent = (url.protocol === "https:" ? requestByHttps : requestByHttp)(url.href, {
     method: method ?? "GET",
     headers: { ...Object.fromEntries(headers), host: url.host },
-    agent: false, // a connection of its own: the agent of the process may use proxies, and reuse connections whose name had another address
+    agent: false, // a new connection: the agent of the process may use proxies, and reuse connections whose name had another address
     lookup: (_, { all }, done) => (all ? done(null, [...addresses]) : done(null, first!.address, first!.family)),
     timeout: IDLE_TIMEOUT_MS,
     rejectUnauthorized: true, // in spite of NODE_TLS_REJECT_UNAUTHORIZED
@@ -140,7 +140,7 @@ const responseOf = (sent: ClientRequest): Promise<IncomingMessage> =>
 /** Statuses without a body. */
 const BODILESS = new Set([204, 205, 304]);
 
-/** Returns the answer, whose body is read as the Worker takes it. */
+/** Returns the answer. Its body is read as the Worker consumes it. */
 function answerOf(answer: IncomingMessage): Response {
   const { statusCode: status = 0, rawHeaders: raw } = answer;
   const headers = new Headers(raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]!]] : [])) as [string, string][]);

@@ -23,7 +23,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and the missing folders above it, and writes their names to the disk. Only their owner can open them. */
+/** Makes a folder and the missing folders above it, and writes their names to the disk. Only their owner can access them. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -12,9 +12,9 @@ export { syncFolder } from "./sqlite-file.ts";
 
 export interface HostOptions extends WorkerOptions {
   readonly listen: { readonly host: string; readonly port: number };
-  /** The origin that clients use; absent: that of the request, whose host must be this machine. */
+  /** The origin that clients use. Absent: the origin of the request, whose host must be this machine. */
   readonly origin: string | undefined;
-  /** How many proxies in front of the server are trusted to name the address of a client. */
+  /** Number of trusted proxies in front of the server, which name the address of a client. */
   readonly trustedProxies: number;
 }
 

@@ -47,7 +47,7 @@ function writeHead(res: ServerResponse, response: Response, length: number | und
   res.writeHead(response.status, list);
 }
 
-/** Sends the chunks of a body, each when the client has taken those before it. The head leaves with the first one. */
+/** Sends the chunks of a body, each after the client has taken the chunks before. The head is sent with the first chunk. */
 async function stream(
   exchange: Exchange,
   response: Response,

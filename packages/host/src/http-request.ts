@@ -8,8 +8,8 @@ import { LIMITS } from "@item-vault/model/limits";
  */
 
 /**
- * Headers that Cloudflare sets itself, and those of proxies: a client could write anything into them. The assertion of Cloudflare Access is signed, as
- * the tokens in `Authorization` are.
+ * Headers that Cloudflare sets itself, and headers of proxies: a client could forge them. The assertion of Cloudflare Access is signed, like
+ * the tokens in `Authorization`.
  */
 const OF_PROXIES = /^(?:cf-(?!access-jwt-assertion$)|x-forwarded-|x-real-ip$|forwarded$)/;
 const ADDRESS = "cf-connecting-ip";
@@ -74,19 +74,19 @@ for (const name of ["entries", "forEach", "keys", "values", Symbol.iterator] as 
     },
   });
 
-/** Whether a request has a body that the Worker may read. */
+/** Returns true if a request has a body that the Worker may read. */
 export const hasBody = ({ method, headers }: IncomingMessage): boolean =>
   method !== "GET" &&
   method !== "HEAD" &&
   (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0);
 
-/** Whether the client waits for the status 100 before it sends the body. */
+/** Returns true if the client waits for the status 100 before it sends the body. */
 export const expectsContinue = ({ headers }: IncomingMessage): boolean => headers.expect !== undefined;
 
-/** Requests without a length whose bodies were larger than any may be. */
+/** Requests without a length whose bodies exceeded the limit. */
 const tooLarge = new WeakSet<IncomingMessage>();
 
-/** Whether the Worker could not read the whole body because it is too large. */
+/** Returns true if the Worker could not read the whole body because it is too large. */
 export const isTooLarge = (req: IncomingMessage): boolean => tooLarge.has(req);
 
 interface Receiver {

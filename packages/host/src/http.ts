@@ -12,7 +12,7 @@ import { HostResponse } from "./platform/response.ts";
 export interface FrontOptions {
   /** The origin of every request, for example `https://vault.example.com`. Without it the origin is `http://` and the header `Host`. */
   readonly origin?: string | undefined;
-  /** How many reverse proxies append to `X-Forwarded-For`. 0: the header is ignored. */
+  /** Number of reverse proxies that append to `X-Forwarded-For`. 0: the header is ignored. */
   readonly trustedProxies?: number | undefined;
   readonly handle: (request: Request) => Response | Promise<Response>;
   /** Resolves when every commit that an answer may show is on disk; undefined if it is already. Nothing leaves if it rejects. */
@@ -32,15 +32,15 @@ const SERVER = {
   connectionsCheckingInterval: 5_000,
   /** Longer than the 60 s of common proxies, so that the proxy closes first and none of its requests meets a closed connection. */
   keepAliveTimeout: 75_000,
-  /** Duplicates are joined by ", " and those of Cookie by "; ", as in workerd. By default Node drops duplicates of some headers. */
+  /** Joins duplicates by ", " and those of Cookie by "; ", as workerd does. By default Node drops duplicates of some headers. */
   joinDuplicateHeaders: true,
 };
-/** Of a connection on which no byte moves. Event streams send something every 15 s. */
+/** Limit for a connection on which no byte moves. Event streams send data every 15 s. */
 const IDLE_TIMEOUT_MS = 2 * 60_000;
 /** Twice the requests that may wait for events. */
 const CONNECTIONS_MAX = 2 * LIMITS.listeners;
 
-/** Hosts whose name no other machine can claim. */
+/** Hosts whose names no other machine can claim. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /** The characters of a path and query that `URL` leaves as they are. `/.` and `%2e` may be dot segments. */
@@ -52,7 +52,7 @@ export class Front {
   readonly server = createServer(SERVER);
   readonly #options: FrontOptions;
   readonly #exchanges = new Set<Exchange>();
-  /** Requests that are handled, also those whose client has gone. */
+  /** Requests in flight, including those whose client has gone. */
   readonly #handled = new Set<Exchange>();
   /** Set while the server stops: called when a request has ended. */
   #stopped: (() => void) | undefined;
@@ -66,15 +66,15 @@ export class Front {
   }
 
   /**
-   * Stops: accepts nothing more, ends event streams and requests that wait for events, and lets the other requests and then `background` finish,
-   * for at most `STOP_MS_MAX`. Returns whether all of them finished.
+   * Stops the server. It accepts nothing more, and ends event streams and requests that wait for events. Other requests and then `background`
+   * may finish within `STOP_MS_MAX`. Returns true if all finished.
    */
   async stop(background: () => Promise<unknown>): Promise<boolean> {
     const { promise: idle, resolve } = Promise.withResolvers<void>();
     this.#stopped = () => {
       if (this.#exchanges.size === 0 && this.#handled.size === 0) resolve();
     };
-    // Not the method of the HTTP server: it destroys connections whose answers were written and not yet taken.
+    // The HTTP server's own method would destroy connections whose answers were written but not yet read.
     NetServer.prototype.close.call(this.server);
     for (const exchange of this.#exchanges) {
       if (!exchange.res.headersSent) exchange.res.shouldKeepAlive = false;
@@ -148,7 +148,7 @@ export class Front {
   }
 }
 
-/** Whether a request waits for events: a stream, or one with `wait` (contract 15.6, 15.7, 26.4). */
+/** Returns true if a request waits for events: a stream, or a request with `wait` (contract 15.6, 15.7, 26.4). */
 const waits = ({ method, url, headers }: IncomingMessage): boolean =>
   method === "GET" && (/[?&]wait=/.test(url!) || /\btext\/event-stream\b/i.test(headers.accept ?? ""));
 

@@ -1,4 +1,4 @@
-/** Runs work when all earlier work of the same name has ended. Returns what the work returns. */
+/** Runs work after all earlier work with the same name has ended. Returns the result of the work. */
 export type InOrder = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 export function createOrder(): InOrder {

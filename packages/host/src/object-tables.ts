@@ -1,7 +1,7 @@
 import { allRows, createStatements, type SqlValue } from "./statements.ts";
 import type { Turns } from "./turns.ts";
 
-/** The SQLite of each Durable Object: tables of the one file, whose names begin with the number of the object. */
+/** The SQLite of each Durable Object: tables of one file. Their names begin with the number of the object. */
 
 /** Runs SQL of one object. Returns the rows of a single statement. Calls `failed` if the transaction of a write fails. */
 export type RunSql = (sql: string, values: readonly SqlValue[], failed: (error: Error) => void) => unknown[];
@@ -13,7 +13,7 @@ const CREATED_TABLE = /\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)/g;
 const namesIn = (tables: ReadonlySet<string>): RegExp =>
   new RegExp(`'(?:[^']|'')*'|\\b(${[...tables].join("|") || "(?!)"})\\b`, "g");
 
-/** Makes what opens the SQLite of the object with a number. */
+/** Returns a function that opens the SQLite of the object with a number. */
 export function createObjectTables(turns: Turns): (id: number) => RunSql {
   const statementOf = createStatements(turns.db);
   // Read once: to look for the tables of each object would read the whole schema for each.

@@ -5,17 +5,17 @@ import type { Turns } from "./turns.ts";
 import { createAcceptedSockets } from "./web-sockets.ts";
 
 /**
- * Durable Objects (developers.cloudflare.com/durable-objects): one instance for each name, with an SQLite and an alarm of its own. Their
- * tables are in the file of D1, so that a loss of power leaves no commit without what its coordinator has recorded. Arguments and answers are not copied:
- * the service changes neither.
+ * Durable Objects (developers.cloudflare.com/durable-objects): one instance for each name, with its own SQLite and alarm. Their tables are in
+ * the file of D1, so that a loss of power leaves no commit without its coordinator's records. Arguments and answers are not copied, because
+ * the service does not change them.
  */
 export interface Objects {
   readonly namespace: (className: string, create: ObjectClass) => DurableObjectNamespace;
   /** Starts the alarms that the file has. Called once every class has its namespace. */
   readonly start: () => void;
-  /** Gives the present bindings to the instances, also to those that are in use. */
+  /** Gives the present bindings to all instances, including those in use. */
   readonly renewBindings: () => void;
-  /** Ends the instance of each object that was idle for so many milliseconds. */
+  /** Ends the instance of each object that was idle for `idleMs`. */
   readonly evict: (idleMs: number) => void;
   /** Ends every instance. What one of them was about to do in an alarm is done after the next start. */
   readonly stop: () => void;
@@ -117,7 +117,7 @@ interface Instance {
   error: Error | undefined;
   /** Reject the calls that it has not answered. */
   readonly calls: Set<(error: Error) => void>;
-  /** Of the clock of `performance`. */
+  /** By the clock of `performance`. */
   usedAt: number;
 }
 
@@ -130,7 +130,7 @@ interface ObjectParts {
   readonly report: Report;
 }
 
-/** One object: what it keeps, and its instance while it has one. */
+/** One object: its stored state, and its instance, if any. */
 class LocalObject {
   readonly alarm: Alarm;
   readonly #parts: ObjectParts;
@@ -149,7 +149,7 @@ class LocalObject {
     });
   }
 
-  /** Calls a method, in a turn of its own. Throws what the method throws, and what has ended the instance. */
+  /** Calls a method in its own turn. Throws the error of the method, or the error that has ended the instance. */
   async call(method: string, values: readonly unknown[]): Promise<unknown> {
     const { turns } = this.#parts;
     await turns.next();

@@ -32,15 +32,15 @@ const TRUNCATE_BYTES = 64 * 1024 * 1024;
 /** SQLite's default. */
 const PAGE_BYTES = 4096;
 
-/** The layout of the tables that this host adds to those of the migrations. */
+/** Version of the tables that this host adds to those of the migrations. */
 const LAYOUT = 1;
 
 /** Milliseconds that a writer waits for a truncation. */
 const BUSY_MS_MAX = 30_000;
 
 /**
- * Checkpoints on a thread and a connection of its own, because the copying takes up to 160 ms. Only SQLite opens the database and its `-shm`:
- * if Node closed one of them, the locks of SQLite would end (POSIX).
+ * Runs checkpoints on a thread and connection of its own, because copying takes up to 160 ms. Only SQLite opens the database and its `-shm`.
+ * If Node closed one of them, SQLite would lose its locks (POSIX).
  */
 const CHECKPOINTER = `
   const { parentPort, workerData } = require("node:worker_threads");
@@ -118,7 +118,7 @@ export function openSqliteFile({ path, fail }: SqliteFileOptions): SqliteFile {
       await checkpoints.stop();
       isClosed = true;
       db.close(); // which copies the log into the database
-      await settled(); // of what was written while the thread ended; the descriptor outlives the name of the log
+      await settled(); // writes made while the thread ended; the descriptor outlives the name of the log
       closeSync(log);
     },
   };
@@ -177,7 +177,7 @@ function startCheckpoints(path: string, written: () => number) {
   };
 }
 
-/** Whether a name is still that of an open file. Commits to a deleted log would end with the process. */
+/** Returns true if a name still belongs to an open file. Commits to a deleted log would end with the process. */
 function isSameFile(descriptor: number, path: string): boolean {
   const named = statSync(path, { throwIfNoEntry: false });
   return named?.ino === fstatSync(descriptor).ino;

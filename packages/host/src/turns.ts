@@ -8,15 +8,18 @@ import type { SqliteFile } from "./sqlite-file.ts";
 export interface Turns {
   readonly db: DatabaseSync;
   /**
-   * Runs what an object writes, as part of the transaction of this turn of the event loop. Throws SQLite's error. Calls `failed` if the transaction
-   * fails, then or later.
+   * Runs the writes of an object in the transaction of this turn of the event loop. Throws SQLite's error. Calls `failed` if the transaction
+   * fails, now or later.
    */
   readonly write: <T>(failed: (error: Error) => void, run: () => T) => T;
   /** Commits the transaction of this turn, if an object has written. Never throws: the objects are told. */
   readonly end: () => void;
-  /** Runs a function as one transaction. Throws what it throws, and SQLite's error. */
+  /** Runs a function as one transaction. Throws the function's error, or SQLite's. */
   readonly transaction: <T>(run: () => T) => T;
-  /** Resolves in another turn of the event loop: a Durable Object gets one event a turn, so nothing comes between its alarm and its next await. */
+  /**
+   * Resolves in another turn of the event loop. A Durable Object gets one event per turn, so nothing comes between its alarm and its next
+   * await.
+   */
   readonly next: () => Promise<void>;
   /** As `SqliteFile.settled`, with the transaction of this turn. */
   readonly settled: () => Promise<void> | undefined;

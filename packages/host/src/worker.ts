@@ -37,7 +37,7 @@ export interface RunningWorker {
   readonly settled: () => Promise<void> | undefined;
   /** The migrations that a check has left out. */
   readonly pendingMigrations: readonly string[];
-  /** Starts what runs without a request: alarms, the queue and the hourly task. */
+  /** Starts work without a request: alarms, the queue and the hourly task. */
   readonly start: () => void;
   /** Replaces secrets and variables, for the requests from now on. */
   readonly setVariables: (variables: Readonly<Record<string, string>>) => void;

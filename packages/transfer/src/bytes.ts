@@ -1,4 +1,4 @@
-/** Bytes as text and back, by what every runtime has: Node 20 lacks the methods of Uint8Array. */
+/** Converts bytes to text and back with functions of every runtime. Node 20 lacks the methods of Uint8Array. */
 
 /** Bytes as base64 (RFC 4648 section 4). */
 export function base64Of(bytes: Uint8Array): string {
@@ -10,7 +10,7 @@ export function base64Of(bytes: Uint8Array): string {
 
 const PART_BYTES = 0x2000;
 
-/** The bytes of base64 with or without its padding. Out: `undefined` for a text that is none. */
+/** Decodes base64 with or without padding. Returns undefined for any other text. */
 export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text);

@@ -7,8 +7,9 @@ import { isComplete, isMadeBy, loadItem } from "./write-item.ts";
 /** Finds which Items of a source are in their vaults with another content, before anything is written. */
 
 /**
- * The plan with `differs` for each Item that is there completely, and that the service can read. One request for each of them: no list of the
- * service has the values of Items. In: an aborted signal ends it; `onItem` is called after each of these Items. Errors: throws the ItemVaultError of a request.
+ * Returns the plan with `differs` for each Item that exists completely and that the service can read. Makes one request for each, because no
+ * list of the service has the values of Items. An aborted signal ends it. `onItem` is called after each of these Items. Throws the
+ * ItemVaultError of a request.
  */
 export async function compareItems(
   planned: readonly PlannedItem[],
@@ -29,7 +30,7 @@ export async function compareItems(
   );
 }
 
-/** Nothing for an Item whose stored record does not open: writing it fails, and says so. */
+/** Returns undefined for an Item whose stored record is damaged. Writing it fails and reports that. */
 function orDamaged(error: unknown): undefined {
   if (!(error instanceof ItemVaultError) || error.kind !== "integrity") throw error;
 }

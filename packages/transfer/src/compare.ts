@@ -5,12 +5,12 @@ import { secondsOfDate } from "./values.ts";
 
 /** Compares states of Items. */
 
-/** Whether two states are the same, down to the ids of their fields. */
+/** Returns true if two states are equal, including the ids of their fields. */
 export const sameState = (one: TransferState, other: TransferState): boolean => canonical(one, true) === canonical(other, true);
 
 /**
- * Whether the Item of the service has a state that was written: what the service adds (ids, labels of purposes, sections that
- * fields name) and how a dialect writes values (contract 3.5) do not count.
+ * Returns true if a stored Item has the written state. Additions of the service are ignored: ids, labels of purposes, and sections that
+ * fields name. So are spellings of values by dialect (contract 3.5).
  */
 export const holdsState = (stored: TransferState, written: TransferState): boolean =>
   canonical(stored, false) === canonical(written, false);

@@ -3,8 +3,8 @@ import { TransferError } from "./error.ts";
 
 /**
  * Reads and quotes variables of a `.env` file. docs/import.md has the rules, which are those of Docker Compose, python-dotenv and Ruby's
- * dotenv. A value whose end is not clear is refused, and is never cut. `util.parseEnv` is not used: it ends `"a\"b"` at the first quote, and
- * Node 24 reads the next line as the value of `A= `.
+ * dotenv. A value with an ambiguous end is refused, and never cut. `util.parseEnv` is not used: it ends `"a\"b"` at the first quote, and Node
+ * 24 reads the next line as the value of `A= `.
  */
 
 /** Is told of each text that no variable has. `where` is the name of a variable or a line, never a value. */
@@ -61,13 +61,13 @@ function nameIn(line: string): string | undefined {
 
 interface Value {
   readonly text: string;
-  /** The index after it: of a whole value that of the line feed. */
+  /** The following index; for a whole value, the index of the line feed. */
   readonly end: number;
 }
 
 type Reading = (source: string, start: number) => Value | undefined;
 
-/** How a value may be read, by its first character. */
+/** The possible readings of a value, by its first character. */
 const READINGS: ReadonlyMap<string | undefined, readonly Reading[]> = new Map([
   ['"', [readWord]],
   ["'", [readWord, readEscapedSingle]],
@@ -109,7 +109,7 @@ function readWord(source: string, start: number): Value | undefined {
   }
 }
 
-/** What a backslash in double quotes escapes. Before another character the backslash stays. */
+/** Characters escaped by a backslash in double quotes. Before another character the backslash stays. */
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ...Array.from("\\\"'`$", (character) => [character, character] as const),
   ["a", "\u0007"],
@@ -182,12 +182,12 @@ export function quote(value: string): string | undefined {
 
 const NAME = /^[A-Z_][A-Z0-9_]*$/;
 
-/** Whether a label can be the name of a variable as it is. */
+/** Returns true if a label can be the name of a variable unchanged. */
 export const isVariableName = (label: string): boolean => NAME.test(label) && !isObeyedVariable(label);
 
 /**
- * Returns a function that names a variable for each label: in capitals, with `_` for what no name has, with `FIELD_` before a name that programs
- * obey, and with `_2`, `_3` … after a name that an earlier label has.
+ * Returns a function that names a variable for each label. Names are in capitals, with `_` for invalid characters. A name that programs obey
+ * gets the prefix `FIELD_`. A repeated name gets `_2`, `_3`…
  */
 export function createVariableNames(): (label: string) => string {
   const taken = new Set<string>();

@@ -1,4 +1,6 @@
-/** Ends a transfer: of a source that cannot be read, or a password that does not fit. `hint`: what to do next. Neither contains a value. */
+/**
+ * Ends a transfer: the source cannot be read, or the password is wrong. `hint` is the next step for the user. Neither text contains a value.
+ */
 export class TransferError extends Error {
   override readonly name = "TransferError";
   readonly hint: string | undefined;

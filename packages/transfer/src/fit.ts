@@ -88,7 +88,7 @@ function faultOfSize(item: TransferItem): string | undefined {
   const names = item.files.map(({ name, section }) => ({ name, section }));
   const states = stepsOf(item).flatMap((step) => ("state" in step ? [step.state] : []));
   const sizes = states.map((state) => {
-    const sections = state.fields.map(({ section }) => section); // the service declares those that are not
+    const sections = state.fields.map(({ section }) => section); // the service declares missing sections
     return utf8Of(JSON.stringify([state, names, sections])).length + 64 * state.fields.length + 1024;
   });
   return Math.max(...sizes) * (4 / 3) > LIMITS.item ? "is larger than 512 KiB" : undefined;
@@ -104,7 +104,7 @@ interface FittedState {
   readonly why?: string | undefined;
 }
 
-/** In: a state, and a function that counts what is lost. */
+/** Fits a state to the limits of the service. `add` counts losses. */
 function fitState(given: TransferState, add: (what: string) => void): FittedState {
   const mended = new Set<string>();
   const cleaned = withWellFormedTexts(given, mended);
@@ -122,7 +122,7 @@ function fitState(given: TransferState, add: (what: string) => void): FittedStat
   return { state: withPassword(state), long, why: faultOf(state) };
 }
 
-/** A copy without attributes that are undefined. In: gets the texts that were changed. */
+/** Returns a copy without undefined attributes. `mended` gets the changed texts. */
 function withWellFormedTexts<T>(value: T, mended: Set<string>): T {
   if (typeof value === "string") {
     if (value.isWellFormed()) return value;
@@ -170,7 +170,7 @@ function fitFields({ fields }: TransferState, { add, long }: Context): TransferF
 /** In upper case, and TOTP under its other name (contract 2.7, 2.9). */
 const typeOf = ({ type }: TransferField): string => type?.toUpperCase().replace(/^TOTP$/, "OTP") ?? "STRING";
 
-/** A section that has no room for its id gets another one; fields name it in the same way. */
+/** Replaces the id of a section if it is too long. Fields refer to it in the same way. */
 const shortId = (id: string): string => (fits(id, LIMITS.sectionId) ? id : hexOf(sha256(utf8Of(id))));
 
 function uniqueSections(sections: TransferState["sections"]): TransferState["sections"] {

@@ -1,17 +1,17 @@
 import type { Loss, Transfer, TransferItem } from "./item.ts";
 
-/** What a format of files is to an import and to an export. */
+/** A format of files, for imports and exports. */
 
 export interface ReadOptions {
   /** Asks the user for the password of the source. */
   readonly password: () => Promise<string>;
   /** The name of the file without its folders. */
   readonly fileName: string;
-  /** Whether Items in the trash of the source are read too. Else they are skipped and counted. */
+  /** True if Items in the trash of the source are read. Otherwise they are skipped and counted. */
   readonly includeTrash?: boolean;
-  /** The content of a key file that opens the source together with its password, or alone. */
+  /** The content of a key file that decrypts the source, with or without its password. */
   readonly keyFile?: Uint8Array;
-  /** What columns of a CSV file are, by their names in lower case, as the user chose. */
+  /** The user's choice for columns of a CSV file, by their names in lower case. */
   readonly columns?: ReadonlyMap<string, string> | undefined;
   /** Argon2id (RFC 9106). Absent where WebAssembly may not run: then sources that need it are refused. */
   readonly argon2id?: Argon2id;
@@ -29,14 +29,14 @@ export type Argon2id = (parameters: {
 
 /** A format that `import` reads. */
 export interface ImportFormat {
-  /** What `--format` takes. */
+  /** The value of `--format`. */
   readonly name: string;
   readonly summary: string;
-  /** Whether the user may say what the columns of a file are. */
+  /** True if the user may assign the columns of a file. */
   readonly hasColumns?: true;
-  /** Whether a file is of this format. In: its first 4 KiB and its name. */
+  /** Returns true if a file has this format. `head` is its first 4 KiB. */
   matches(head: Uint8Array, fileName: string): boolean;
-  /** Errors: throws a TransferError that names the path of the fault, never a value. Nothing has been written then. */
+  /** Reads a file. Throws a TransferError that names the path of the fault, never a value. Nothing has been written then. */
   read(bytes: Uint8Array, options: ReadOptions): Promise<Transfer>;
 }
 
@@ -52,8 +52,8 @@ export function matchingFormats(formats: readonly ImportFormat[], bytes: Uint8Ar
 export interface ExportFormat {
   readonly name: string;
   readonly summary: string;
-  /** Whether it encrypts with a password. */
+  /** True if it encrypts with a password. */
   readonly encrypts?: true;
-  /** The content of the file, and what the format cannot hold. */
+  /** Returns the content of the file, and the losses of the format. */
   write(items: readonly TransferItem[], options: { readonly password?: string }): Promise<{ bytes: Uint8Array; losses: Loss[] }>;
 }

@@ -28,7 +28,7 @@ export function urlsOf(urls: readonly { readonly href: string; readonly label?: 
   return unique.map(({ href, label }, index) => Object.assign({ href }, label && { label }, index === 0 && { primary: true }));
 }
 
-/** A File whose content is in memory. */
+/** Returns a File whose content is in memory. */
 export const fileOf = (name: string, bytes: Uint8Array, section?: string): TransferFile => ({
   name,
   size: bytes.length,
@@ -37,7 +37,7 @@ export const fileOf = (name: string, bytes: Uint8Array, section?: string): Trans
 });
 
 /**
- * The id of a new Item: 128 bits of SHA-256 over the format, the source and the id there, as a UUID of version 8 (RFC 9562
+ * Returns the id of a new Item. It is 128 bits of SHA-256 over the format, the source and the id there, as a UUID of version 8 (RFC 9562
  * section 5.8). The parts are hashed as a JSON array, so no two triples give the same text.
  */
 export function derivedId(format: string, source: string, sourceId: string): string {

@@ -1,4 +1,4 @@
-/** Items between the formats and the API: what an import reads from a source, and what an export writes. */
+/** Items between the formats and the API: read by an import from a source, or written by an export. */
 
 /** A field as a request to the API has it (contract 2.4). */
 export interface TransferField {
@@ -19,7 +19,7 @@ export interface TransferState {
   readonly urls: readonly { readonly href: string; readonly label?: string; readonly primary?: boolean }[];
   readonly sections: readonly { readonly id: string; readonly label?: string }[];
   readonly fields: readonly TransferField[];
-  /** When the source wrote this state: Unix milliseconds. Only exports use it. */
+  /** Time at which the source wrote this state, in Unix milliseconds. Only exports use it. */
   readonly changedAt?: number;
 }
 
@@ -33,12 +33,12 @@ export interface TransferFile {
 
 export interface TransferItem extends TransferState {
   /**
-   * The id of the Item in the source, unique there. The id of the new Item is derived from it, so that the same import a second
-   * time creates nothing. `undefined`: the source has no ids; the runner compares title, URL and username with what is there.
-   * It is never derived from what a user typed, because ids are stored in the clear.
+   * The unique id of the Item in the source. The id of the new Item is derived from it, so a repeated import creates nothing. Undefined: the
+   * source has no ids, and the runner compares title, URL and username with existing Items. It is never derived from users' text, because ids
+   * are stored in plaintext.
    */
   readonly sourceId: string | undefined;
-  /** A UUID that the new Item gets instead of a derived one: the source is a service of the same API, whose ids clients refer to. */
+  /** A UUID that the new Item gets instead of a derived id: the source is a service of the same API, whose ids clients use. */
   readonly id?: string;
   /** The name of the Item's vault in the source; `undefined` when the source has none. */
   readonly vault: string | undefined;
@@ -55,10 +55,10 @@ export interface TransferItem extends TransferState {
 
 /** Something that the target cannot hold. */
 export interface Loss {
-  /** What is lost, in words that name no value: `dates of the source`, `passkeys`. Losses with the same words are counted together. */
+  /** The loss in words without a value, such as `dates of the source` or `passkeys`. Losses with the same words are counted together. */
   readonly what: string;
   readonly count: number;
-  /** Where it was found, for a report: titles of Items, at most a few. They are printed to the user's own terminal only. */
+  /** The place of the loss for a report: at most a few titles of Items. They are printed only to the user's own terminal. */
   readonly examples?: readonly string[];
 }
 

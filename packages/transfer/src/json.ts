@@ -2,12 +2,12 @@ import { sourceFault } from "./error.ts";
 
 /** Reads JSON of a source. Each error names the path of the fault, for example `accounts[0].vaults`, and never a value. */
 
-/** Deeper than any of the formats. Recursive code may walk what was parsed. */
+/** Deeper than any of the formats. Recursive code can walk the parsed value. */
 const DEPTH_MAX = 100;
 
 const [QUOTE, BACKSLASH, BRACKET, BRACE] = [0x22, 0x5c, 0x5b, 0x7b];
 
-/** Errors: throws a TransferError for a text that is no JSON, or too deep. */
+/** Parses JSON. Throws a TransferError for an invalid or too deep text. */
 export function parseJson(text: string, path: string): JsonValue {
   if (depthOf(text) > DEPTH_MAX) throw sourceFault(path, `is nested deeper than ${DEPTH_MAX} levels`);
   try {
@@ -17,7 +17,7 @@ export function parseJson(text: string, path: string): JsonValue {
   }
 }
 
-/** How deep the brackets of a text nest, outside of its strings. */
+/** Returns the depth of brackets in a text, outside its strings. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,7 +1,7 @@
 import { LIMITS } from "@item-vault/model/limits";
 import type { Loss } from "./item.ts";
 
-/** Counts what a target cannot hold. */
+/** Counts losses: data that a target cannot hold. */
 
 /** The loss of Files that the service refuses. */
 export const TOO_LARGE = `Files over ${LIMITS.file / 1_000_000} MB`;

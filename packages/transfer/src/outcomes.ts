@@ -1,6 +1,6 @@
 import type { Outcome } from "./write-item.ts";
 
-/** What has happened to Items, in words that follow a number. */
+/** The outcomes of Items, in words that follow a number. */
 export const OUTCOMES: Readonly<Record<Outcome | "failed", string>> = {
   created: "created",
   completed: "completed after an interrupted import",

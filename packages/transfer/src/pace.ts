@@ -7,10 +7,10 @@ import type { Caller } from "@item-vault/client";
  * to wait longer than one that comes in time.
  */
 export const REQUESTS_PER_SECOND = 195;
-/** How many requests may make up for a pause. In 10 seconds there are at most 195 × 10 + 50. */
+/** Requests that may catch up after a pause. 10 seconds have at most 195 × 10 + 50 requests. */
 const BURST_REQUESTS_MAX = 50;
 
-/** Out: a function that makes clients of which the requests, all together, begin at this rate at most, after a burst. */
+/** Returns a function that wraps clients. All their requests together start at this rate at most, after a burst. */
 export function createPace(perSecond = REQUESTS_PER_SECOND): (client: Caller) => Caller {
   const interval = 1000 / perSecond;
   let next = Number.NEGATIVE_INFINITY;

@@ -15,13 +15,13 @@ export interface PlannedItem extends Planned {
   readonly vault: service.TargetVault;
 }
 
-/** What the ids of new Items are derived from, beside their ids in the source. */
+/** The origin from which the ids of new Items are derived, besides their ids in the source. */
 export interface Origin {
   readonly format: string;
   readonly source: string;
 }
 
-/** In: the Items with their vaults. Errors: throws the ItemVaultError of a request. */
+/** Plans Items for their vaults. Throws the ItemVaultError of a request. */
 export async function planItems(
   items: readonly { item: TransferItem; vault: service.TargetVault }[],
   origin: Origin,
@@ -44,7 +44,7 @@ export async function planItems(
   return planned.map((one) => (alike.has(one) ? Object.assign({}, one, { found: alike.get(one) }) : one));
 }
 
-/** The id of the new Item; `undefined`: the service makes one. Repeated ids of a source get further ids. In: gets the id. */
+/** Returns the id of the new Item, or undefined if the service makes one. Repeated ids of a source get further ids. `taken` gets the id. */
 function idOf({ id, sourceId }: TransferItem, { format, source }: Origin, taken: Set<string>): string | undefined {
   if (id === undefined && sourceId === undefined) return undefined;
   const first = id ?? derivedId(format, source, sourceId!);
@@ -104,9 +104,9 @@ interface Alike {
 }
 
 /**
- * In: Items of a source, and the Items of the vault, all with the same title, first address and user name. Each Item of the
- * vault stands for one of the source: for one whose content it has, else for one whose tags it has all, else for none.
- * Out: for each Item of the source the one that stands for it, if any; `differs`: with another content.
+ * Matches Items of a source with Items of the vault that have the same title, first address and user name. Each Item of the vault stands for
+ * one of the source: first by equal content, then by all tags. Returns for each Item of the source its match, if any; `differs` means other
+ * content.
  */
 async function matchAlike(
   wanted: readonly Alike[],

@@ -1,8 +1,8 @@
 /** Runs tasks with a bound on how many run at a time. */
 
 /**
- * Out: the results in the order of `inputs`. The first failure ends it: no further task begins, those that run are awaited,
- * and it is thrown. The same holds for an aborted signal.
+ * Runs tasks in parallel. Returns the results in the order of `inputs`. After the first failure no further task begins, running tasks are
+ * awaited, and the failure is thrown. An aborted signal has the same effect.
  */
 export async function inParallel<In, Out>(
   inputs: readonly In[],

@@ -15,7 +15,7 @@ export function readApart<T>(
     return result;
   } catch (error) {
     if (!(error instanceof TransferError)) throw error;
-    // The path within the Item is what a reader can find.
+    // A reader of the message can find the path within the Item.
     const fault = error.message.startsWith(path)
       ? error.message.slice(path.length).replace(/^\./, "").trimStart()
       : error.message;

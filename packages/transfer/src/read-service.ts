@@ -7,16 +7,16 @@ import { inParallel } from "./pool.ts";
 import * as service from "./service.ts";
 import type { ItemPath, ServiceItem, ServiceVault } from "./service.ts";
 
-/** Reads all Items of vaults from a service: this one for an export, or another one, a Connect server too, for an import. */
+/** Reads all Items of vaults from a service: this service for an export, or another one, even a Connect server, for an import. */
 
 export interface ReadProgress {
   readonly signal?: AbortSignal | undefined;
   readonly onItem?: (done: number, all: number) => void;
-  /** How many vaults the list of the service has left out, because they do not open. */
+  /** Number of unreadable vaults that the service's list has left out. */
   readonly unreadableVaults?: number;
 }
 
-/** What the service has and cannot read. A copy that lacks any of it is incomplete. */
+/** Data that the service has and cannot read. A copy without it is incomplete. */
 const UNREADABLE = {
   vaults: "vaults that the service cannot read, because their stored records or keys are damaged",
   items: "Items that the service cannot read, because their stored records are damaged",
@@ -24,11 +24,11 @@ const UNREADABLE = {
   versions: "damaged earlier versions",
 };
 
-/** How many of these losses are something that the service has and cannot read. */
+/** Returns the number of losses caused by data that the service has and cannot read. */
 export const countUnreadable = (losses: readonly Loss[]): number =>
   losses.filter(({ what }) => Object.values(UNREADABLE).includes(what)).reduce((sum, { count }) => sum + count, 0);
 
-/** Out: the Items in the order of vaults and ids, and what cannot be carried. The contents of Files are read later. */
+/** Returns the Items in the order of vaults and ids, and the losses. The contents of Files are read later. */
 export async function readService(
   client: Caller,
   vaults: readonly ServiceVault[],
@@ -60,7 +60,7 @@ interface Reading {
   readonly hasVersions: boolean;
 }
 
-/** The answer, or `undefined` for a stored record that does not open, which is counted under the id: its title is not known. */
+/** Returns the answer, or undefined for a damaged record. A damaged record is counted under its id, because its title is unknown. */
 const orDamaged = <T>(losses: Losses, what: string, name: string, answer: Promise<T>): Promise<T | undefined> =>
   answer.catch((error: unknown) => {
     if (!(error instanceof ItemVaultError) || error.kind !== "integrity") throw error;
@@ -68,7 +68,7 @@ const orDamaged = <T>(losses: Losses, what: string, name: string, answer: Promis
     return undefined;
   });
 
-/** Out: `undefined` for an Item that was deleted meanwhile, or is damaged. */
+/** Returns undefined for an Item that was since deleted, or is damaged. */
 async function readItem(reading: Reading, id: string): Promise<TransferItem | undefined> {
   const { client, vault, losses } = reading;
   const path = { vault: vault.id, item: id };
@@ -97,7 +97,7 @@ function fileOf(client: Caller, path: ItemPath, { id, name = "file", size = 0, s
   return { name, size, read, ...(section ? { section: section.id } : {}) };
 }
 
-/** The earlier versions that the service has, the oldest first, without those that only changed Files or the archive. */
+/** Returns the service's earlier versions, oldest first. Versions that only changed Files or the archive are left out. */
 async function readHistory(
   { client, hasVersions, losses }: Reading,
   { path, item, state }: { readonly path: ItemPath; readonly item: ServiceItem; readonly state: TransferState },

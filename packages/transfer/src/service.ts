@@ -10,7 +10,7 @@ import {
   type Vault,
 } from "@item-vault/client";
 
-/** What import and export read of a service: shapes of its answers (contract 2), its Items and contents. */
+/** The data that import and export read of a service: shapes of its answers (contract 2), its Items and contents. */
 
 export type ServiceVault = Pick<Vault, "id" | "name">;
 
@@ -28,7 +28,7 @@ export interface ItemPath {
 
 export type ServiceFile = Pick<File, "id"> & Partial<File>;
 
-/** An Item of any server of the API: another one may leave attributes out, and Connect writes `null` for an empty list. */
+/** An Item of any server of the API. Other servers may leave attributes out, and Connect writes `null` for an empty list. */
 export interface ServiceItem extends Partial<Omit<Item, "tags" | "urls" | "sections" | "fields" | "files">> {
   readonly id: Item["id"];
   readonly category: Item["category"];
@@ -48,13 +48,13 @@ export const orMissing = <T>(answer: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** How many entries of a list do not open, also those that it leaves out (contract 11.10, 13.18). A Connect server counts none. */
+/** Returns the number of broken entries of a list, including entries left out (contract 11.10, 13.18). A Connect server counts none. */
 export const brokenIn = (headers: Headers): number => Number.parseInt(headers.get("Item-Vault-Broken") ?? "", 10) || 0;
 
 export interface ItemList {
   /** Archived Items too. */
   readonly summaries: readonly (ItemSummary | BrokenItem)[];
-  /** How many Items are not among them, because they do not open. */
+  /** Number of broken Items that are left out. */
   readonly leftOut: number;
 }
 

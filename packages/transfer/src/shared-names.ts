@@ -2,9 +2,9 @@ import type { TransferItem } from "./item.ts";
 
 /** A name that several vaults of a source have. */
 export interface SharedName {
-  /** As one of the vaults writes it; "" for vaults without a name. */
+  /** The name as one of the vaults has it; "" for vaults without a name. */
   readonly name: string;
-  /** How many vaults have it. */
+  /** Number of vaults with the name. */
   readonly count: number;
 }
 

@@ -1,8 +1,8 @@
 import type { TransferFile, TransferItem, TransferState } from "./item.ts";
 
 /**
- * The writes that make an Item. Each raises its version by 1 (contract 2.18, 9.7, 14.14), so the version of an Item says how many
- * of them are done: an import that was interrupted continues there.
+ * The writes that make an Item. Each raises its version by 1 (contract 2.18, 9.7, 14.14), so the version shows the number of completed
+ * writes. An interrupted import continues there.
  */
 export type Step =
   | { readonly kind: "create" | "replace"; readonly state: TransferState }
@@ -10,8 +10,8 @@ export type Step =
   | { readonly kind: "file"; readonly file: TransferFile };
 
 /**
- * The oldest state first. Archiving and Files come right after it: each makes a version too, and after the last state they would
- * displace earlier states from the versions that the service keeps.
+ * Returns the steps of an Item, the oldest state first. Archiving and Files follow it immediately. Each makes a version too, and after the
+ * last state they would displace earlier states from the versions that the service keeps.
  */
 export function stepsOf(item: TransferItem): Step[] {
   const [first, ...later] = [...item.history, item].map(stateOf);
@@ -39,7 +39,7 @@ export interface Progress {
   readonly files: readonly TransferFile[];
 }
 
-/** What the Item is after its first `done` steps, at least one. */
+/** Returns the state of the Item after its first `done` steps, at least one. */
 export function progressAfter(steps: readonly Step[], done: number): Progress {
   const made = steps.slice(0, done);
   const states = made.flatMap((step) => ("state" in step ? [step.state] : []));

@@ -5,7 +5,7 @@ import type { TransferField } from "./item.ts";
 /** Values of fields in the forms that the service accepts (contract 2.10, 2.11). */
 
 /**
- * Whether a key URI is of Steam, whose codes are five letters and digits of an alphabet of its own: `encoder=steam` (KeePassXC), or the
+ * Returns true for a key URI of Steam, whose codes are five letters and digits of its own alphabet: `encoder=steam` (KeePassXC), or the
  * issuer. As a TOTP it would give codes that nothing accepts.
  */
 function isOfSteam(value: string): boolean {
@@ -15,11 +15,14 @@ function isOfSteam(value: string): boolean {
   return names.some((name) => name?.toLowerCase() === "steam");
 }
 
-/** Whether the type of a field refuses its value. Every type accepts an empty one. */
+/** Returns true if the type of a field refuses its value. Every type accepts an empty value. */
 export const isRefused = ({ type = "STRING", value = "" }: TransferField): boolean =>
   value !== "" && (typeRules(type as FieldType).accepts?.(value) === false || (type === "OTP" && isOfSteam(value)));
 
-/** A field whose type accepts its value: else it becomes a text, or of a type whose values are secrets a concealed one. The runner does this for the fields of every format, and counts them. */
+/**
+ * Returns a field whose type accepts its value. Otherwise it becomes text, or a concealed field if the type is secret. The runner does this
+ * for fields of every format, and counts them.
+ */
 export const fitValue = (field: TransferField): TransferField =>
   isRefused(field) ? { ...field, type: isSecretType(field.type!) ? "CONCEALED" : "STRING" } : field;
 
@@ -32,7 +35,7 @@ export function dateOfSeconds(seconds: number): string {
   return isDay ? date.toISOString().slice(0, 10) : String(whole);
 }
 
-/** A DATE as Unix seconds: of a day its noon in UTC. In: a value that DATE accepts. */
+/** Converts a value that DATE accepts to Unix seconds. A day becomes its noon in UTC. */
 export const secondsOfDate = (value: string): number =>
   /^\d{4}-/.test(value) ? Date.parse(`${value}T12:00:00Z`) / 1000 : Number(value);
 

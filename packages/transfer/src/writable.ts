@@ -1,6 +1,6 @@
 import type { Item } from "@item-vault/client";
 
-/** What a POST or a PUT takes of an Item. The keys are in the order in which a person reads them. */
+/** Returns the attributes of an Item for a POST or a PUT. The keys are in the order for a human reader. */
 export const writableOf = ({ title, category, favorite, tags, urls, sections, fields }: Item) => ({
   title,
   category,
@@ -12,8 +12,8 @@ export const writableOf = ({ title, category, favorite, tags, urls, sections, fi
 });
 
 /**
- * What has to be equal in a copy of an Item. The ids of Files differ, and with them their order. No Item with a File that does not open has
- * an equal copy: the copy lacks the File.
+ * Returns the attributes that are equal in a copy of an Item. The ids of Files differ, and so does their order. An Item with a broken File
+ * has no equal copy, because the copy lacks the File.
  */
 export const comparableOf = (item: Item) => ({
   ...writableOf(item),

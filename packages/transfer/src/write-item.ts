@@ -6,7 +6,7 @@ import { stateOf } from "./read-service.ts";
 import * as service from "./service.ts";
 import { progressAfter, type Step } from "./steps.ts";
 
-/** Writes one Item, or the rest of one whose import was interrupted. */
+/** Writes one Item, or the rest of an Item whose import was interrupted. */
 
 export interface Target {
   readonly client: Caller;
@@ -24,7 +24,7 @@ export interface Planned {
 export interface Found {
   readonly id: string;
   readonly version: number;
-  /** Whether it has another content; absent: its content was not compared. */
+  /** True if its content differs; absent: its content was not compared. */
   readonly differs?: boolean;
 }
 
@@ -50,14 +50,17 @@ const isLoaded = (current: Current): current is Loaded => current.item !== undef
 
 const COLLISIONS_MAX = 5;
 
-/** SHA-256 in Base64 of contents that were read: by the id of a File of the service, whose content never changes, or by a File of the source. */
+/**
+ * SHA-256 in Base64 of contents that were read. The key is the id of a File of the service, whose content never changes, or a File of the
+ * source.
+ */
 export type Digests = Map<string | TransferFile, string>;
 
-/** Whether nothing is left to write. */
+/** Returns true if nothing is left to write. */
 export const isComplete = (found: Found | undefined, steps: readonly Step[]): boolean =>
   found !== undefined && !found.differs && found.version >= steps.length;
 
-/** Errors: throws the ItemVaultError of a request. Repeating the call continues. */
+/** Writes an Item. Throws the ItemVaultError of a request. Repeating the call continues. */
 export async function writeItem(target: Target, { id, steps, found }: Planned): Promise<Outcome> {
   if (found?.differs) return "differs";
   if (isComplete(found, steps) && found?.differs === false) return "present";
@@ -66,7 +69,7 @@ export async function writeItem(target: Target, { id, steps, found }: Planned): 
   let current: Current = begun;
   const created = current.checked;
   const digests: Digests = new Map();
-  // The version says how many steps are done, and nothing of the content: that of the source may be another one today.
+  // The version shows the number of done steps, but nothing about the content. The source's content may have changed.
   if (isLoaded(current) && current.done >= steps.length)
     return (await isMadeBy(target, current, steps, digests)) ? "present" : "differs";
   for (let collisions = 0; current.done < steps.length;) {
@@ -79,7 +82,7 @@ export async function writeItem(target: Target, { id, steps, found }: Planned): 
   return created ? "created" : "completed";
 }
 
-/** Out: `undefined` when an Item of this id was there and is deleted. */
+/** Returns undefined if an Item with this id is deleted. */
 async function create(target: Target, id: string | undefined, step: Step): Promise<Current | undefined> {
   try {
     const { data: item, etag = "*" } = await target.client.call("POST /v1/vaults/{vault}/items", {
@@ -101,7 +104,10 @@ export async function loadItem({ client, vault }: Target, id: string): Promise<L
   return { id, done: item.version, etag, checked: false, item };
 }
 
-/** Whether the Item is what the first steps make, or all, and nothing else. Contents are read only when all else is equal. In: gets the digests. */
+/**
+ * Returns true if the Item equals the result of the first steps, or of all steps. Contents are read only if everything else is equal.
+ * `digests` gets their digests.
+ */
 export async function isMadeBy(
   target: Target,
   { item, done }: Pick<Loaded, "item" | "done">,
@@ -113,7 +119,7 @@ export async function isMadeBy(
   return sameState && (await hasFiles(target, item, files, digests));
 }
 
-/** Whether an Item has these Files and no other: as many of each name, size and content. */
+/** Returns true if an Item has exactly these Files: as many of each name, size and content. */
 async function hasFiles(
   target: Target,
   { id: item, files: stored }: Item,
@@ -136,7 +142,7 @@ const listOf = <F extends Pick<File, "name" | "size">>(
   contentOf: (file: F) => string | undefined = () => "",
 ): string => JSON.stringify(files.map((file) => `${file.size} ${contentOf(file)} ${file.name}`).toSorted());
 
-/** Out: `undefined` for a File that is gone, or whose stored content does not open. */
+/** Returns undefined for a File that is gone, or whose stored content is damaged. */
 async function readStored({ client, vault }: Target, item: string, file: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   try {
     return await service.readContent(client, { vault, item }, file);
@@ -151,7 +157,7 @@ const readSource = async (file: TransferFile) => (await file.read()) as Uint8Arr
 const digestOf = async (content: Uint8Array<ArrayBuffer>): Promise<string> =>
   base64Of(new Uint8Array(await crypto.subtle.digest("SHA-256", content)));
 
-/** Takes a step. Out: `undefined` when somebody else wrote first. */
+/** Takes a step. Returns undefined if another client wrote first. */
 async function take(target: Target, { id, done, etag }: Current, step: Step, digests: Digests): Promise<Current | undefined> {
   const { client, vault } = target;
   const path = { vault, item: id };
@@ -173,7 +179,7 @@ async function take(target: Target, { id, done, etag }: Current, step: Step, dig
   }
 }
 
-/** In: gets the digest of the new File, so that it is not read again. */
+/** Uploads a File. `digests` gets its digest, so that it is not read again. */
 async function upload(
   client: Caller,
   path: service.ItemPath,

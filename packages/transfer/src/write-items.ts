@@ -17,13 +17,13 @@ export interface Counts {
   readonly fatal: Error | undefined;
 }
 
-/** Requests in flight. A vault's coordinator writes what waits as one group. */
+/** Requests in flight. A vault's coordinator writes waiting requests as one group. */
 const REQUESTS_IN_FLIGHT_MAX = 16;
 
-/** Failures of one Item; the import goes on with the next one. Any other failure would be that of every Item. */
+/** Failures of one Item, after which the import continues with the next Item. Any other failure would affect every Item. */
 const OF_ONE_ITEM = new Set([400, 409, 412, 413, 500]);
 
-/** In: `onItem` is called after each Item. An aborted signal ends the import after the Items that are being written. */
+/** Writes Items. `onItem` is called after each Item. An aborted signal ends the import after the Items in flight. */
 export async function writeItems(
   planned: readonly PlannedItem[],
   { signal, onItem }: { readonly signal: AbortSignal; readonly onItem: () => void },

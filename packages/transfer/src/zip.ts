@@ -5,7 +5,7 @@ import { decodeText } from "./text.ts";
 
 const LIMITS = {
   entries: 100_000,
-  /** An archive whose contents are more than so many times as large as itself is refused, unless they are small. */
+  /** Maximum compression ratio; guards against zip bombs. Small archives are exempt. */
   ratio: 100,
   small: 100 * 1024 * 1024, // bytes
 };
@@ -14,14 +14,14 @@ export interface Entry {
   readonly name: string;
   /** Bytes of the content. */
   readonly size: number;
-  /** The content. Errors: throws a TransferError when it is damaged. */
+  /** Returns the content. Throws a TransferError if it is damaged. */
   read(): Promise<Uint8Array>;
 }
 
-/** Whether the first bytes are those of an archive. */
+/** Returns true if the first bytes are those of an archive. */
 export const isArchive = (head: Uint8Array): boolean => head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4;
 
-/** The entries of an archive. Errors: throws a TransferError for bytes that are no whole archive, and for a zip bomb. */
+/** Returns the entries of an archive. Throws a TransferError for an incomplete or damaged archive, and for a zip bomb. */
 export function openArchive(bytes: Uint8Array): Entry[] {
   try {
     return parseDirectory(bytes);
@@ -120,7 +120,7 @@ async function extract(data: DataView, bytes: Uint8Array, { method, crc, packed,
   throw fault("is damaged: a content has not its size or checksum");
 }
 
-/** Unpacks DEFLATE (RFC 1951). Errors: throws when the content is longer than its size, or damaged. */
+/** Unpacks DEFLATE (RFC 1951). Throws if the content is longer than its size, or damaged. */
 async function inflate(raw: Uint8Array, size: number): Promise<Uint8Array> {
   const unpacked = new Blob([raw as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const content = new Uint8Array(size);

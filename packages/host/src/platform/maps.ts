@@ -1,4 +1,4 @@
-/** The method of Map that inserts what is missing (ECMAScript 2026), which workerd has and Node 24 has not. */
+/** The method of Map that inserts a missing value (ECMAScript 2026). workerd has it, and Node 24 does not. */
 
 function getOrInsertComputed<K, V>(this: Map<K, V>, key: K, compute: (key: K) => V): V {
   if (!this.has(key)) this.set(key, compute(key));

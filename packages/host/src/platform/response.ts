@@ -1,6 +1,6 @@
 /**
- * The `Response` of the Worker in Node. A body that is a text or bytes stays what it is until somebody reads it as a stream: a stream for each answer
- * would take a third of the CPU of a request. Unlike that of Node it can have a WebSocket, with the status 101.
+ * The `Response` of the Worker in Node. A body of text or bytes becomes a stream only when it is read as one: a stream for each answer would
+ * take a third of a request's CPU. Unlike Node's `Response`, it can have a WebSocket, with the status 101.
  */
 
 const Native = globalThis.Response;

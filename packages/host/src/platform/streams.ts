@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /** Streams of workerd that Node has not. */
 
-/** A stream of so many bytes: more or fewer are an error. */
+/** A stream with an exact number of bytes. Any other number is an error. */
 export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
   constructor(length: number) {
     let left = length;
@@ -21,7 +21,7 @@ export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
 
 export class IdentityTransformStream extends TransformStream<Uint8Array, Uint8Array> {}
 
-/** Computes the hash of what is written into it. */
+/** Computes the hash of the written data. */
 export class DigestStream extends WritableStream<Uint8Array> {
   readonly digest: Promise<ArrayBuffer>;
 

@@ -1,9 +1,9 @@
 import * as node from "node:crypto";
 
 /**
- * Web Crypto over node:crypto. The operations are real, but synchronous. Those of Node run on a pool of threads: they take five times as
- * long for a short text, and complete in an order that no seed of the simulator determines. Algorithms that the service uses only for tokens of other
- * issuers are Node's own.
+ * Web Crypto over node:crypto. The operations are real, but synchronous. Node's own run on a thread pool. They take five times as long for a
+ * short text, and complete in an order that no seed of the simulator determines. Algorithms used only for tokens of other issuers are Node's
+ * own.
  */
 
 /** Stands for a CryptoKey. `jose` identifies a key by its tag. */

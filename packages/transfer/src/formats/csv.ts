@@ -3,7 +3,7 @@ import { decodeText } from "../text.ts";
 import { type Dialect, DIALECTS } from "./csv/dialects.ts";
 import { isOf } from "./csv/header.ts";
 
-/** The CSV files of programs, and `csv`: any other one, whose columns the user names. */
+/** The CSV files of programs, and `csv`: any other CSV file, whose columns the user assigns. */
 
 const formatOf = (dialect: Dialect): ImportFormat => ({
   name: dialect.name,

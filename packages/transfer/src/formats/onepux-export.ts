@@ -87,7 +87,7 @@ async function presentItem(item: TransferItem, path: string, { files, losses }: 
   };
 }
 
-/** Puts a File into the archive. Its id is derived from what it is, because the order of Files is that of their sections. */
+/** Puts a File into the archive. Its id is derived from its properties, because Files are ordered by section. */
 async function storeFile({ name, section, size, read }: TransferFile, item: string, files: Zippable): Promise<StoredFile> {
   const content = await read();
   const digest = createHash("sha256").update(content).digest("hex");
@@ -102,7 +102,7 @@ async function storeFile({ name, section, size, read }: TransferFile, item: stri
 
 const secondsOf = (milliseconds = 0): number => Math.floor(milliseconds / 1000);
 
-/** The passwords of earlier states, where a later state has another one. */
+/** Returns the passwords of earlier states that differ from a later state's. */
 function presentHistory(item: TransferItem, losses: Losses): object[] {
   const states = [...item.history, item];
   const entries = item.history.flatMap((state, index) => {
@@ -123,7 +123,7 @@ function differsBeyondPassword(one: TransferItem["history"][number], other: Tran
   return text(one) !== text(other);
 }
 
-/** 1Password's form of an id. In: an Item, and a text that names it if it has no id. */
+/** Returns an id in 1Password's form. `path` identifies an Item without an id. */
 function idOf({ id, sourceId }: TransferItem, path: string): string {
   return formOf(id ?? sourceId?.replace(/^.*\//s, "") ?? "") || hashedId("item", path);
 }

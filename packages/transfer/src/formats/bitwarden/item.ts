@@ -25,8 +25,8 @@ interface Source {
 }
 
 /**
- * An item of Bitwarden's export as an Item, without its Files.
- * Out: `undefined` for an item in the trash. Errors: throws a TransferError that names the attribute.
+ * Converts an item of Bitwarden's export to an Item, without its Files. Returns undefined for an item in the trash. Throws a TransferError
+ * that names the attribute.
  */
 export function readItem(raw: JsonValue, { names, losses, includeTrash }: Source): TransferItem | undefined {
   const title = raw.get("name").text() ?? "";
@@ -54,7 +54,7 @@ export function readItem(raw: JsonValue, { names, losses, includeTrash }: Source
   };
 }
 
-/** Attributes for a date in ISO 8601; none when it is absent or no date. In: makes them of Unix milliseconds. */
+/** Converts a date in ISO 8601 with `use`, which gets Unix milliseconds. Returns undefined for an absent or invalid date. */
 function dateOf<T>(value: JsonValue, use: (time: number) => T): T | undefined {
   const time = Date.parse(value.scalar() ?? "");
   return Number.isNaN(time) ? undefined : use(time);
@@ -144,7 +144,7 @@ function replacePassword(fields: readonly TransferField[], value: string): Trans
   return at === -1 ? [password, ...fields] : fields.with(at, password);
 }
 
-/** The parts of Bitwarden's items that have no slot: custom fields, passkeys, and what a newer version adds. */
+/** The parts of Bitwarden's items without a slot: custom fields, passkeys, and additions of a newer version. */
 
 const TYPES: Readonly<Record<number, string>> = { [CUSTOM.hidden]: "CONCEALED", [CUSTOM.boolean]: "MENU" };
 
@@ -187,7 +187,7 @@ const NOTE_PART = SHAPES[SECURE_NOTE]!.part;
 
 const OF_URI = setOf("uri uriChecksum match");
 
-/** An attribute that has no place of its own. `path`: the id of its field; `label`: its name, after those of its parents. */
+/** An attribute without a slot. `path` is the id of its field; `label` is its name, after those of its parents. */
 interface Unknown {
   readonly path: string;
   readonly label: string;
@@ -213,7 +213,7 @@ function readUnknownParts(raw: JsonValue, type: number, losses: Losses): Transfe
   }));
 }
 
-/** In: the part of the type of the item. */
+/** Returns the unknown attributes in the part of the item's type. */
 function unknownOfPart(value: JsonValue, { part, slots }: ItemShape): Unknown[] {
   const isLogin = part === SHAPES[LOGIN]!.part;
   const others = isLogin ? OF_LOGIN : part === NOTE_PART ? OF_NOTE : NONE;
@@ -229,6 +229,6 @@ const unknownIn = (part: JsonValue, path: string, known: ReadonlySet<string>): U
     .entries()
     .flatMap(([name, value]) => (known.has(name) ? [] : [{ path: `${path}.${name}`, label: `${path}.${name}`, value }]));
 
-/** Whether a value says nothing: also a list, or a part, without any. */
+/** Returns true for a value without content, including an empty list or part. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === "" || (typeof value === "object" && Object.values(value!).length === 0);

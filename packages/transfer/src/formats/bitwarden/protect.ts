@@ -17,14 +17,14 @@ interface Keys {
 }
 
 const [PBKDF2, ARGON2ID] = [0, 1] as const;
-/** What Bitwarden itself allows at most. A file that asks for more would keep this program busy for hours. */
+/** Bitwarden's own limits. A file with higher costs would keep this program busy for hours. */
 const KDF_MAX: Readonly<Record<number, Readonly<Record<string, number>>>> = {
   [PBKDF2]: { kdfIterations: 2_000_000 },
   [ARGON2ID]: { kdfIterations: 10, kdfMemory: 1024, kdfParallelism: 16 },
 };
 const KDF_ITERATIONS = 600_000;
 
-/** Opens an export. Out: its JSON text. Errors: TransferError for a wrong password, a damaged file, and costs out of bounds. */
+/** Decrypts an export. Returns its JSON text. Throws a TransferError for a wrong password, a damaged file, and costs out of bounds. */
 export async function unprotect(document: JsonValue, password: string, argon2id?: Argon2id): Promise<string> {
   const keys = await deriveKeys(document, password, argon2id);
   const validation = parseSealed(document.get("encKeyValidation_DO_NOT_EDIT"));

@@ -1,6 +1,6 @@
 import type { Purpose } from "@item-vault/model/purposes";
 
-/** How the parts of Bitwarden's items map to fields: tables that both the import and the export read. */
+/** The mapping of Bitwarden's items to fields: tables for both the import and the export. */
 
 export interface Slot {
   /** The attribute of the part, and the id of the field. */
@@ -82,7 +82,7 @@ export const CARD = 3;
 /** The field that stands for expMonth and expYear together. */
 export const EXPIRY: Slot = { key: "expiry", label: "expiry date", type: "MONTH_YEAR" };
 
-/** Bitwarden's names of the brands of cards, by what 1Password calls them. */
+/** Bitwarden's names of card brands, by 1Password's. */
 export const BRANDS: Readonly<Record<string, string>> = {
   visa: "Visa",
   mc: "Mastercard",
@@ -95,7 +95,7 @@ export const BRANDS: Readonly<Record<string, string>> = {
   unionpay: "UnionPay",
 };
 
-/** Sections for what Bitwarden has and an Item has not. The export writes their fields back. */
+/** Sections for parts of Bitwarden's items that an Item does not have. The export writes their fields back. */
 export const SECTIONS = {
   passkeys: { id: "passkeys", label: "Passkeys" },
   linked: { id: "linked-fields", label: "Linked fields" },
@@ -107,7 +107,7 @@ export const MATCHES = ["base domain", "host", "starts with", "exact", "regular 
   (name) => `match: ${name}`,
 );
 
-/** What linked fields name, by Bitwarden's numbers: the first number of a type of item, and the names in their order. */
+/** The targets of linked fields, by Bitwarden's numbers: the first number of a type of item, and the names in order. */
 const LINKED: Readonly<Record<number, string>> = {
   100: "username password",
   300: "cardholderName expMonth expYear code brand number",

@@ -59,7 +59,7 @@ export function writeItem(item: TransferItem, { id, folder }: Place, losses: Los
 
 const BY_CATEGORY = new Map(Object.entries(SHAPES).map(([type, { category }]) => [category, Number(type)]));
 
-/** The type by the category; what has no type of its own is a login when it has something to log in with, else a note. */
+/** Returns the type for the category. A category without its own type becomes a login if it has credentials, else a note. */
 function typeOf({ category, fields, urls }: TransferItem): number {
   const own = BY_CATEGORY.get(category);
   if (own !== undefined && own !== SECURE_NOTE) return own;
@@ -68,10 +68,10 @@ function typeOf({ category, fields, urls }: TransferItem): number {
   return logs ? LOGIN : SECURE_NOTE;
 }
 
-/** Types that say what a field is, where no id and no label does. */
+/** Types that identify a field without a known id or label. */
 const TELLING = new Set(["CREDIT_CARD_NUMBER", "CREDIT_CARD_TYPE", "EMAIL", "OTP", "PHONE", "SSHKEY"]);
 
-/** Whether an import has put the field beside the slots. */
+/** Returns true if an import has put the field beside the slots. */
 const isBeside = ({ id = "", section }: TransferField): boolean =>
   /^custom-\d+$/.test(id) || Object.values(SECTIONS).some((one) => one.id === section?.id);
 
@@ -150,7 +150,7 @@ function writeUris({ urls, title }: TransferItem, losses: Losses) {
 
 const isoDate = (time: number | undefined): string | undefined => (time === undefined ? undefined : new Date(time).toISOString());
 
-/** What a field without a slot becomes in Bitwarden's export. */
+/** The conversion of fields without a slot to Bitwarden's export. */
 
 const isIn = ({ section }: TransferField, { id }: { readonly id: string }) => section?.id === id;
 
@@ -164,7 +164,7 @@ function parsePasskey(field: TransferField): unknown {
   }
 }
 
-/** Separates what an import has put into sections of its own. In: the fields without a slot, and the type of the item. */
+/** Separates the fields that an import has put into sections of its own. `fields` have no slot; `type` is the type of the item. */
 function writeSpecial(fields: readonly TransferField[], type: number) {
   const passkeys = type === LOGIN ? fields.filter((field) => parsePasskey(field) !== undefined) : [];
   const passwords = type === LOGIN ? [] : fields.filter((field) => isIn(field, SECTIONS.passwords) && field.value);

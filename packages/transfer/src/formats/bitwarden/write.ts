@@ -66,7 +66,10 @@ function writeDocument(items: readonly TransferItem[], losses: Losses): Document
   return { text, ids };
 }
 
-/** An id for each Item: its own, or another one where it has none, or an Item of another vault has the same. Files lie under the id of their Item. */
+/**
+ * Returns an id for each Item: its own, or a new one if it has none or shares it with an Item of another vault. Files are stored under the id
+ * of their Item.
+ */
 function freeIds(items: readonly TransferItem[]): string[] {
   const used = new Set<string>();
   return items.map(({ id, sourceId }) => {

@@ -18,7 +18,7 @@ import { field, furtherUrl, PARTS, setting, type Draft, type Fill, type PartName
 /** The CSV files of programs as one table: the columns of each program, with the part of an Item that each column fills. */
 
 export interface Dialect {
-  /** What `--format` takes. */
+  /** The value of `--format`. */
   readonly name: string;
   readonly program: string;
   /** For each of its headers the columns that it has in any case. */
@@ -27,9 +27,9 @@ export interface Dialect {
   readonly columns: Readonly<Record<string, PartName | Fill>>;
   /** The categories of Items by their kinds in lower case; "" for a row that is no Item. */
   readonly kinds?: Readonly<Record<string, string>>;
-  /** Whether each row ends with a line break, so that a file without one at its end may be cut off. */
+  /** True if each row ends with a line break. A file without one at its end may be truncated. */
   readonly endsWithLine?: true;
-  /** What values beyond the last column are. Absent: a row with more values than columns is refused. */
+  /** The use of values beyond the last column. Absent: a row with more values than columns is refused. */
   readonly further?: Fill;
   /** Restores a value that the program writes in another form. */
   readonly decode?: (value: string, draft: Draft) => string;

@@ -1,6 +1,6 @@
 import { addField, field, jsonOf, monthOf, PARTS, slot, type Draft, type Fill } from "./parts.ts";
 
-/** What cells of single programs are. */
+/** The meanings of cells in single programs. */
 
 export const card = (key: string) => slot("card", key);
 export const identity = (key: string) => slot("identity", key);
@@ -106,7 +106,7 @@ export const guid: Fill = (draft, { value }) => {
   if (draft.sourceId === undefined) draft.count("ids that are not UUIDs");
 };
 
-/** Removes the quote that RoboForm writes before what a spreadsheet would take for a formula. */
+/** Removes the quote that RoboForm writes before a value that a spreadsheet would take for a formula. */
 export function withoutGuard(value: string, draft: Draft): string {
   if (!/^'[=+\-@']/.test(value)) return value;
   draft.count("quotes that RoboForm adds before = + - @ and quotes, removed");

@@ -31,8 +31,8 @@ const split = (body: string, delimiter: string): string[] => {
 };
 
 /**
- * Whether a file is of a dialect: it has all columns of a sign, and no other than those of the dialect. A sign with a column that only
- * this dialect has lets the file have columns that a later release has added.
+ * Returns true if a file has a dialect: it has all columns of a sign, and only columns of the dialect. A sign with a column unique to this
+ * dialect permits columns of a later release.
  */
 export function isOf(dialect: Dialect, head: Uint8Array): boolean {
   const keys = headerOf(headText(head)).flatMap((name) => name.toLowerCase() || []);
@@ -65,7 +65,7 @@ const SYNONYMS: Readonly<Record<string, PartName>> = {
   tag: "tags",
 };
 
-/** Returns the part that fits the name of a column: a synonym, or the part of the first program of the table with such a column. */
+/** Returns the part that fits the name of a column: a synonym, or the part of the table's first program with such a column. */
 export function guess(column: string): PartName | undefined {
   const key = column.trim().toLowerCase();
   const parts = DIALECTS.map(({ columns }) => lookup(columns, key)).filter((part) => typeof part === "string");
@@ -85,5 +85,5 @@ export function columnsIn(bytes: Uint8Array, fileName: string): ColumnChoice[] |
   return isCsv && columns.length > 1 ? columns : undefined;
 }
 
-/** The longest header that is looked at. */
+/** Bytes of the longest header that is recognized. */
 const HEAD_BYTES = 64 * 1024;

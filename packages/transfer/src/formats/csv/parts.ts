@@ -5,7 +5,7 @@ import type { TransferField } from "../../item.ts";
 import { lookup } from "../../lookup.ts";
 import { SHAPES } from "../bitwarden/shapes.ts";
 
-/** What a column of a CSV file can be: a table of the parts of an Item, and how a cell fills each. */
+/** The possible parts of an Item for a column of a CSV file, and the way a cell fills each. */
 
 /** An Item while the cells of its row fill it. */
 export interface Draft {
@@ -49,7 +49,7 @@ const purposed =
     else draft.fields.push(...fieldOfPurpose(purpose, value));
   };
 
-/** Whether an Item has a mark. A value that is neither yes nor no becomes a field. */
+/** Marks an Item. A value that is neither yes nor no becomes a field. */
 const marked =
   (attribute: "archived" | "favorite"): Fill =>
   (draft, { column, value }) => {

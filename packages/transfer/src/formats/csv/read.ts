@@ -73,7 +73,7 @@ function columnsOf(header: readonly string[], dialect: Dialect | undefined, chos
   const known = keys.map((key) => choiceOf(chosen.get(key) ?? "") ?? (dialect ? lookup(dialect.columns, key) : guess(key)));
   if (!known.some(Boolean)) throw new TransferError("The header has no column whose name says what it is", NAME_COLUMNS);
   return known.map((part, n) => {
-    // A repeated name would hide which of its columns a field is of.
+    // With a repeated name, a field's column would be ambiguous.
     const name = keys.indexOf(keys[n]!) === n ? names[n]! : `${names[n]} ${n + 1}`;
     return { name, fill: part === undefined ? unknown : typeof part === "function" ? part : PARTS[part].fill };
   });

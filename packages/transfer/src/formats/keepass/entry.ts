@@ -6,16 +6,16 @@ import type { Database } from "./open.ts";
 import { readState, stringsOf, timeOf, type ReadContext } from "./state.ts";
 import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
 
-/** What an entry is read with. */
+/** The context of an entry. */
 export interface Source {
   readonly database: Database;
   readonly losses: Losses;
   readonly resolve: ReadContext["resolve"];
-  /** Adds an id. Out: whether it is the first of its kind. */
+  /** Adds an id. Returns true if it is new. */
   readonly isNew: (id: string) => boolean;
 }
 
-/** An entry as an Item. In: the names of its groups below the root, joined. */
+/** Converts an entry to an Item. `groups` are the names of its groups below the root. */
 export function readEntry(entry: XmlElement, groups: readonly string[], source: Source): TransferItem {
   const context: ReadContext = { groups, resolve: source.resolve, idOf: numbering() };
   const category = categoryOf(entry);
@@ -60,7 +60,7 @@ function categoryOf(entry: XmlElement): string {
   return logs ? "LOGIN" : "SECURE_NOTE";
 }
 
-/** Earlier states, the oldest first, without those that a change of an icon or another setting has left equal to the next. */
+/** Returns the earlier states, oldest first. States equal to the next state, after a change of an icon or another setting, are left out. */
 function readHistory(entry: XmlElement, current: TransferState, read: (entry: XmlElement) => TransferState): TransferState[] {
   const states = childrenOf(childOf(entry, "History"), "Entry").map(read);
   const ordered = states.toSorted((a, b) => (a.changedAt ?? 0) - (b.changedAt ?? 0));
@@ -82,7 +82,7 @@ function readFile(binary: XmlElement, { binaries, unpack }: Database): TransferF
   return content && fileOf(textOf(childOf(binary, "Key")), content);
 }
 
-/** What an Item has no field for: for each loss, whether an entry has it. */
+/** Losses for which an Item has no field, each with a test of an entry. */
 const LOST: Readonly<Record<string, (entry: XmlElement) => boolean>> = {
   "icons of entries": (entry) =>
     !["", "0"].includes(textOf(childOf(entry, "IconID"))) || textOf(childOf(entry, "CustomIconUUID")) !== "",

@@ -5,16 +5,16 @@ import { ByteReader, hexOf, numberOf } from "./bytes.ts";
 
 export interface Header {
   readonly version: 3 | 4;
-  /** Everything up to the end of the header: what its hash and its authentication code cover. */
+  /** All bytes up to the end of the header, which its hash and its authentication code cover. */
   readonly bytes: Uint8Array;
-  /** What follows the header. */
+  /** The bytes after the header. */
   readonly body: Uint8Array;
   readonly cipher: string;
   readonly compressed: boolean;
   readonly masterSeed: Uint8Array;
   readonly iv: Uint8Array;
   readonly kdf: Kdf;
-  /** Of version 3: what the inner header has in version 4. */
+  /** Only version 3: in version 4 it is in the inner header. */
   readonly streamKey: Uint8Array;
   readonly streamId: number;
   readonly startBytes: Uint8Array;
@@ -44,7 +44,7 @@ const SIGNATURES = { first: 0x9aa2d903, kdbx: 0xb54bfb67, kdb: 0xb54bfb65 };
 
 export const isKdbx = (head: Uint8Array): boolean => head.length >= 8 && numberOf(head.subarray(0, 4)) === SIGNATURES.first;
 
-/** Errors: throws a TransferError for another version, a RangeError when the bytes end too early. */
+/** Parses a header. Throws a TransferError for another version, and a RangeError if the bytes end too early. */
 export function parseHeader(bytes: Uint8Array): Header {
   const reader = new ByteReader(bytes);
   const [first, second] = [reader.number(4), reader.number(4)];
@@ -75,7 +75,7 @@ export function parseHeader(bytes: Uint8Array): Header {
   };
 }
 
-/** Fields up to the one with the number 0. In: the bytes that a length takes. */
+/** Reads fields up to the field with number 0. `width` is the bytes of a length. */
 function readFields(reader: ByteReader, width: 2 | 4): Map<number, Uint8Array> {
   const fields = new Map<number, Uint8Array>();
   for (let id = reader.number(1); id !== 0; id = reader.number(1)) fields.set(id, reader.take(reader.number(width)));

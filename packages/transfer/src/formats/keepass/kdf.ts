@@ -12,7 +12,7 @@ const ARGON2ID = "9e298b1956db4773b23dfc3ec6f0a1e6";
 const KDF_MAX = {
   rounds: 1_000_000_000,
   memory: 1024 ** 3, // bytes
-  passes: 64 * 1024 ** 3, // bytes that all iterations write together
+  passes: 64 * 1024 ** 3, // bytes written by all iterations together
   parallelism: 256,
 };
 
@@ -23,7 +23,7 @@ const DERIVATIONS: Readonly<Record<string, (key: Uint8Array, kdf: Kdf) => Uint8A
   [ARGON2ID]: argon2,
 };
 
-/** The transformed key, 32 bytes. In: the composite key. Errors: throws a TransferError for an unknown or too costly derivation. */
+/** Returns the transformed key, 32 bytes, from the composite key. Throws a TransferError for an unknown or too costly derivation. */
 export async function transformKey(key: Uint8Array, kdf: Kdf): Promise<Uint8Array> {
   const derive = DERIVATIONS[kdf.id];
   if (!derive) throw fault("is unknown");
@@ -49,7 +49,7 @@ function aes(key: Uint8Array, kdf: Kdf): Uint8Array {
   return createHash("sha256").update(Buffer.concat(halves)).digest();
 }
 
-/** AES-256 of AES-256 of … the block: what CBC makes of zeros when the block is the initialization vector. */
+/** Encrypts a block repeatedly with AES-256: CBC over zeros does so if the block is the initialization vector. */
 function encryptRepeatedly(block: Uint8Array, seed: Uint8Array, rounds: number): Uint8Array {
   const cipher = createCipheriv("aes-256-cbc", seed, block);
   let last: Uint8Array = block;

@@ -18,7 +18,7 @@ export interface Database {
   readonly unpack: (binary: XmlElement) => Uint8Array;
 }
 
-/** Opens a KDBX file, or KeePass's XML. Errors: throws a TransferError; a RangeError is one too early end of the bytes. */
+/** Opens a KDBX file, or KeePass's XML. Throws a TransferError; a RangeError means that the bytes end too early. */
 export async function openDatabase(bytes: Uint8Array, options: ReadOptions): Promise<Database> {
   if (!isKdbx(bytes) && /^\uFEFF?\s*</.test(Buffer.from(bytes.subarray(0, 64)).toString("utf8")))
     return readDocument(parseXml(decodeText(bytes, "The file"), "The file"), new Map(), unpacker(bytes.length));
@@ -74,7 +74,7 @@ function readDocument(
 
 const isTrue = (text: string | undefined): boolean => text?.toLowerCase() === "true";
 
-/** Decrypts protected values in the order of the document. In: gets their bytes, because binaries are no text. */
+/** Decrypts protected values in the order of the document. `raw` gets their bytes, because binaries are not text. */
 function unprotect(element: XmlElement, stream: Unprotect, raw: Map<XmlElement, Uint8Array>): void {
   if (isTrue(element.attributes["Protected"])) {
     const value = stream(Buffer.from(element.text, "base64"));
@@ -84,7 +84,7 @@ function unprotect(element: XmlElement, stream: Unprotect, raw: Map<XmlElement, 
   for (const child of element.children) unprotect(child, stream, raw);
 }
 
-/** Unpacks binaries in base64, which may be compressed, up to a limit for all together. In: the length of the document. */
+/** Returns a function that unpacks base64 binaries, which may be compressed, up to a total limit. `length` is the length of the document. */
 function unpacker(length: number): Database["unpack"] {
   let left = unpackedLimit(length);
   return (binary) => {
@@ -140,7 +140,7 @@ type Unprotect = (bytes: Uint8Array) => Uint8Array;
 
 const STREAMS: Readonly<Record<number, (key: Uint8Array) => Unprotect>> = { 2: salsa20, 3: chacha20 };
 
-/** Errors: throws a TransferError for an unknown stream. */
+/** Opens the inner stream. Throws a TransferError for an unknown stream. */
 function innerStream(id: number, key: Uint8Array): Unprotect {
   const stream = STREAMS[id];
   if (!stream) throw sourceFault("The file", "protects values with a stream other than ChaCha20 and Salsa20");

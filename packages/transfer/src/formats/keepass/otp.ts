@@ -5,7 +5,7 @@ import { otpUri } from "../../values.ts";
 
 /** One-time passwords as KeePass, KeePassXC and their plugins store them: strings of an entry with agreed names. */
 
-/** The strings that a form uses, and what it makes of them; `undefined`: the values have another form. */
+/** The strings of a form, and the URI made from them; undefined if the values have another form. */
 interface Form {
   readonly keys: readonly string[];
   readonly uri: (values: Readonly<Record<string, string>>) => string | undefined;
@@ -81,7 +81,7 @@ function uriOf(secret: string | undefined, parameters: Readonly<Record<string, s
   return given.length > 0 ? otpUri({ secret, ...Object.fromEntries(given) }) : secret;
 }
 
-/** What the strings of an entry give: the values for OTP fields, and the names of the strings that they stand for. */
+/** Returns the values for OTP fields in an entry's strings, and the names of the strings that they replace. */
 export function readOtps(strings: ReadonlyMap<string, string>): { readonly otps: string[]; readonly used: ReadonlySet<string> } {
   const otps: string[] = [];
   const used = new Set<string>();

@@ -16,10 +16,10 @@ const hash = (algorithm: "sha256" | "sha512", ...parts: readonly Uint8Array[]): 
   return hashing.digest();
 };
 
-/** Whether two digests are equal. */
+/** Returns true if two digests are equal. */
 const same = (one: Uint8Array, other: Uint8Array): boolean => one.length === other.length && timingSafeEqual(one, other);
 
-/** The decompressed body. In: the transformed key. Errors: throws a TransferError for a wrong key and for damage. */
+/** Returns the decompressed body. Throws a TransferError for a wrong key and for damage. */
 export function openPayload(header: Header, transformed: Uint8Array): Uint8Array {
   const plain = header.version === 4 ? openVersion4(header, transformed) : openVersion3(header, transformed);
   return header.compressed ? decompress(plain) : plain;
@@ -87,10 +87,10 @@ function decrypt(
   }
 }
 
-/** What is unpacked in any case, in bytes; beyond it the content may be so many times as large. */
+/** Limits of unpacked content, in bytes: always permitted, maximum compression ratio, and largest. */
 const [SMALL, RATIO, LARGEST] = [100 * 1024 * 1024, 100, 1024 ** 3];
 
-/** How large the content of so many bytes may honestly be. */
+/** Returns the permitted unpacked size of a number of bytes. */
 export const unpackedLimit = (length: number): number => Math.min(LARGEST, Math.max(SMALL, length * RATIO));
 
 function decompress(bytes: Uint8Array): Uint8Array {

@@ -48,7 +48,7 @@ const entriesIn = (group: XmlElement): number =>
 
 const FIELDS: Readonly<Record<string, string>> = { T: "Title", U: "UserName", P: "Password", A: "URL", N: "Notes" };
 
-/** How deep references in referenced values are followed. KeePass has a similar limit. */
+/** Depth to which references in referenced values are followed. KeePass has a similar limit. */
 const DEPTH_MAX = 10;
 
 /** A value with more references, or one that names a longer value, would grow without bounds. */
@@ -56,8 +56,8 @@ const REFERENCES_MAX = 1_000;
 const VALUE_CHARACTERS_MAX = 64 * 1024;
 
 /**
- * Makes a function that replaces the references in a value by what they name, as they would be copied by hand: an Item has no
- * references. Those that search for anything but an id, or that name nothing, stay as text and are counted.
+ * Returns a function that replaces references in a value with the referenced values, as copying by hand would: an Item has no references.
+ * References by other keys than an id, or to nothing, stay as text and are counted.
  */
 function referenceResolver(top: XmlElement, losses: Losses): (value: string) => string {
   const entries = new Map(entriesOf(top).map((entry) => [idOf(entry), entry]));

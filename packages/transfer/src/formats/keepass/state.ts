@@ -32,7 +32,7 @@ export function timeOf(entry: XmlElement, name: string): number | undefined {
   return Number.isFinite(time) && Math.abs(time) <= 8.64e15 ? time : undefined;
 }
 
-/** What the strings with a field of their own are. All others are custom. */
+/** The strings with their own fields. All other strings are custom. */
 const STANDARD = new Set(["Title", "UserName", "Password", "URL", "Notes"]);
 
 /** Names under which other programs keep more URLs: `KP2A_URL`, `KP2A_URL_1`. */

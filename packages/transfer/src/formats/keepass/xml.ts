@@ -16,7 +16,7 @@ export interface XmlElement {
 
 const DEPTH_MAX = 256;
 
-/** The root element. Errors: throws a TransferError with the line of the fault. */
+/** Returns the root element. Throws a TransferError with the line of the fault. */
 export function parseXml(text: string, path: string): XmlElement {
   const root: XmlElement = { name: "", attributes: {}, children: [], text: "" };
   const open = [root];

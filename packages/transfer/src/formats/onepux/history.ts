@@ -4,13 +4,13 @@ import type { FieldContext } from "./fields.ts";
 
 /** Earlier passwords of 1PUX, as earlier states of the Item. */
 
-/** The field whose earlier values `passwordHistory` has. */
+/** Returns the field whose earlier values are in `passwordHistory`. */
 export const passwordOf = (fields: readonly TransferField[]): TransferField | undefined =>
   fields.find(({ purpose }) => purpose === "PASSWORD") ??
   fields.find(({ type, id }) => type === "CONCEALED" && id === "password") ??
   fields.find(({ type }) => type === "CONCEALED");
 
-/** In: `details`. Out: the current state with each earlier password, the oldest first. */
+/** Parses `details`. Returns the current state with each earlier password, oldest first. */
 export function parseHistory(details: JsonValue, current: TransferState, { losses, title }: FieldContext): TransferState[] {
   const past = details
     .get("passwordHistory")

@@ -12,7 +12,7 @@ export interface StoredFile {
   readonly attributes: { readonly fileName: string; readonly documentId: string; readonly decryptedSize: number };
 }
 
-/** In: an Item, and its Files as they lie in the archive. */
+/** Presents an Item. `files` are its Files in the archive. */
 export function presentContent(item: TransferState, files: readonly StoredFile[], losses: Losses): object {
   const { category, fields, sections } = item;
   const purposed = (purpose: string) => fields.find((field) => field.purpose === purpose);
@@ -36,7 +36,7 @@ export function presentContent(item: TransferState, files: readonly StoredFile[]
 
 const FORM_TYPE_NAMES: Readonly<Record<string, string>> = { CONCEALED: "P", EMAIL: "E", URL: "U", PHONE: "TEL" };
 
-/** Counts what is lost of the fields with a purpose. 1PUX has them in no section; notes, and the password of a Password, are a mere text. */
+/** Counts losses of fields with a purpose. 1PUX has them in no section; notes, and the password of a Password, are plain text. */
 function countPurposed({ title, category, fields }: TransferState, losses: Losses): void {
   for (const { id, label, type = "STRING", purpose = "", section, value } of fields) {
     const name = nameOfPurpose(purpose);
@@ -57,7 +57,7 @@ interface Inside {
   readonly losses: Losses;
 }
 
-/** The declared sections, and those that a field or a File names without one. */
+/** Returns the declared sections, and the sections that only a field or a File names. */
 function namedSections(declared: TransferState["sections"], { item, files }: Inside): TransferState["sections"] {
   const named = [
     ...item.fields.flatMap(({ section }) => section ?? []),

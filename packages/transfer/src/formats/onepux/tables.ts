@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../json.ts";
 import { dateOfSeconds, secondsOfDate } from "../../values.ts";
 
-/** What 1PUX and the API call the same things (support.1password.com/1pux-format). */
+/** Names of the same things in 1PUX and the API (support.1password.com/1pux-format). */
 
 /** `categoryUuid`, and the category. */
 export const CATEGORIES: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ interface Kind {
   readonly type: string;
   /** The value of the field. */
   parse(value: JsonValue): string;
-  /** The reverse. In: a value that the type accepts. */
+  /** Converts back a value that the type accepts. */
   present(value: string): unknown;
 }
 
@@ -91,7 +91,7 @@ export const KIND_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(KINDS).map(([name, { type }]) => [type, name]),
 );
 
-/** What 1Password knows of a key beside it, as the ids of fields that Connect gives them. */
+/** Further parts of a key in 1Password, as ids of fields that Connect gives them. */
 export const KEY_PARTS: Readonly<Record<string, { readonly id: string; readonly label: string }>> = {
   publicKey: { id: "public_key", label: "public key" },
   fingerprint: { id: "fingerprint", label: "fingerprint" },

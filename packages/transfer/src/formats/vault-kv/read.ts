@@ -8,7 +8,7 @@ import { sourceFault } from "../../error.ts";
 
 /** A secret as one document has it: a version of it in KV version 2. */
 interface Secret {
-  /** Where the secret is, if the document says so. */
+  /** The path of the secret, if the document has it. */
   readonly path: string | undefined;
   /** 0 in KV version 1. */
   readonly version: number;
@@ -18,9 +18,8 @@ interface Secret {
 }
 
 /**
- * Reads the output of `vault kv get -format=json` or `bao kv get -format=json`, of KV version 1 or 2. The output does not name the
- * secret, so the title is that of the file; an attribute `path` that was added to a document gives title and tag, and joins the
- * versions of one secret.
+ * Reads the output of `vault kv get -format=json` or `bao kv get -format=json`, of KV version 1 or 2. The output does not name the secret, so
+ * the title is the file's name. An attribute `path` added to a document gives title and tag, and joins the versions of one secret.
  */
 export function readVaultKv(bytes: Uint8Array, { fileName }: ReadOptions): Transfer {
   const losses = new Losses();
@@ -126,7 +125,7 @@ function splitDocuments(text: string): string[] {
     else if ("-0123456789".includes(character)) {
       NUMBER.lastIndex = at;
       const digits = NUMBER.exec(text)?.[0];
-      if (digits === undefined) continue; // the parser says what is wrong
+      if (digits === undefined) continue; // the parser reports the fault
       if (String(Number(digits)) !== digits) {
         flush(at);
         document += JSON.stringify(digits);
@@ -145,7 +144,7 @@ function splitDocuments(text: string): string[] {
   return document.trim() === "" ? documents : [...documents, document];
 }
 
-/** The index of the closing quote. In: that of the opening one. */
+/** Returns the index of the closing quote. `start` is the opening quote. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === "\\") at++;
