@@ -19,7 +19,9 @@ const SQL = {
   read: `SELECT value FROM counters WHERE name = '${NAME}'`,
 };
 
-/** When this isolate recorded a read, in Unix milliseconds. It does so once a minute, so that a list read repeatedly costs little. */
+/**
+ * Time at which this isolate recorded a read, in Unix milliseconds. It records once a minute, so that a list read repeatedly costs little.
+ */
 let recordedAt = 0;
 
 /**

@@ -33,7 +33,7 @@ export interface Metrics {
   readonly backups: BackupFigures;
   /** The number of rows and objects that the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
   readonly cleaned: ReadonlyMap<string, number>;
-  /** When data was read last that could not be decrypted, in Unix seconds; absent if never. */
+  /** Time of the last read of data that could not be decrypted, in Unix seconds; absent if never. */
   readonly damagedReadAt: number | undefined;
 }
 
