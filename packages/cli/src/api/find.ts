@@ -7,28 +7,28 @@ import { quotedInFilter } from "./lists.ts";
 import { vaultsOfToken } from "./names.ts";
 import { type FileInfo, opened, type Summary } from "./shapes.ts";
 
-/** What a command line names, by id or by name. */
+/** The objects that a command line names, by id or by name. */
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 /** 128 bits in base32 leave two bits of the last character empty (contract 3.2). */
 const BASE32 = /^[a-z2-7]{25}[aeimquy4]$/;
 
-/** Whether a text has the form of an id: then it is one, and is not looked up as a name. */
+/** Returns true if a text has the form of an id. It is then not looked up as a name. */
 export const isId = (text: string): boolean => UUID.test(text) || BASE32.test(text);
 
 interface Named {
   readonly id: string;
 }
 
-/** What a message says of a name that nothing has. */
+/** The words of a message for an unknown name. */
 interface Absent {
   readonly where?: string;
   readonly hint?: string;
 }
 
 /**
- * The only one of several things. `what`: for the message, for example `vault`. Errors: throws a CliError when there is none, or,
- * with the ids, when there are several.
+ * Returns the only one of several matches. `what` is for the message, for example `vault`. Throws a CliError if there is none, or, with the
+ * ids, if there are several.
  */
 export function onlyOne<T extends Named>(found: readonly T[], what: string, name: string, { where = "", hint }: Absent = {}): T {
   const [first, ...others] = found;
@@ -85,7 +85,7 @@ export async function adminVaultIdOf(admin: Client, name: string): Promise<strin
   return vaultNamed((await admin.call("GET /v1/admin/vaults")).data, name).id;
 }
 
-/** A vault of a list; one whose record does not open has no name. */
+/** A vault in a list. A broken vault has no name. */
 export type NamedVault = Named & { readonly name?: string };
 
 export function vaultNamed(vaults: readonly NamedVault[], name: string): NamedVault {
@@ -104,7 +104,7 @@ export function vaultNamed(vaults: readonly NamedVault[], name: string): NamedVa
   );
 }
 
-/** The id of a token by id or name, of those that were not revoked: of all for the admin, of its own children for a token. */
+/** Returns the id of a live token by id or name: among all tokens for the admin, and among its children for a token. */
 export async function tokenIdOf(
   client: Client,
   name: string,
@@ -128,7 +128,7 @@ export async function tokenIdOf(
 }
 
 export interface FindItem {
-  /** Whether to look among the archived Items instead of the others. Default `false`. */
+  /** True to search among the archived Items instead of the others. Default `false`. */
   readonly archived?: boolean;
 }
 
@@ -156,7 +156,7 @@ export async function itemIdOf(
   return onlyOne(wanted, archived ? "archived item" : "item", name, { where, hint }).id;
 }
 
-/** Returns what helps if no Item has a title: an archived Item that has it, one whose title is like it, or the list. */
+/** Returns advice if no Item has a title: an archived Item with the title, a similar title, or the list. */
 async function adviceForTitle(client: Client, vault: string, name: string): Promise<string> {
   const call = client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query: { archived: true } });
   const items = await call.then(
@@ -194,7 +194,7 @@ export async function deletedIdOf(client: Client, vault: string, name: string): 
 export const findFile = async (client: Client, path: ItemPath, name: string): Promise<FileInfo> =>
   fileOf((await loadItem(client, path)).files, name);
 
-/** The id of a File of an Item by id or name; of a File that does not open, by its id. */
+/** Returns the id of a File of an Item by id or name; of a broken File, by its id. */
 export async function fileIdOf(client: Client, path: ItemPath, name: string): Promise<string> {
   const { files, brokenFiles = [] } = await loadItem(client, path);
   return brokenFiles.find((id) => id === name.toLowerCase()) ?? fileOf(files, name).id;

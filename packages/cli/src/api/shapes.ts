@@ -20,21 +20,21 @@ import { plural } from "../frame/printable.ts";
 
 export type { Field, File as FileInfo, Item } from "@item-vault/client";
 
-/** An Item of a list. One whose stored record does not open has no title (contract 11.10, 14.9). */
+/** An Item in a list. A broken Item has no title (contract 11.10, 14.9). */
 export type Summary = ItemSummary | BrokenItem | DeletedItemSummary | BrokenDeletedItem;
 
-/** What the lists of the admin have. An entry whose stored record does not open lacks what is sealed (contract 13.18, 25.1). */
+/** The entries in the admin's lists. A broken entry lacks its sealed attributes (contract 13.18, 25.1). */
 export type AnyVault = AdminVault | BrokenVault;
 export type AnyToken = ListedToken | BrokenToken;
 export type AnyPerson = Person | BrokenPerson;
 export type AnyIssuer = Issuer | BrokenPerson;
 export type AnyRule = Rule | BrokenPerson;
 
-/** What an entry of a list has besides its id and its times: nothing where its stored record does not open. */
+/** Returns the attributes of an entry besides its id and its times; a broken entry has none. */
 export const opened = <T extends object>(entry: T): Partial<Exclude<T, { readonly broken: string }>> =>
   "broken" in entry ? {} : entry;
 
-/** What stands in place of a name or an email that is sealed in a record which does not open. */
+/** Replaces a sealed name or email that cannot be decrypted. */
 export const DOES_NOT_OPEN = "(cannot be decrypted)";
 
 /** Returns the name of an id, or the id. */
@@ -52,6 +52,6 @@ export function scopeOf(entry: AnyToken | AnyPerson | AnyRule, nameOf: NameOf): 
   return scopes.length <= SCOPES_SHOWN_MAX ? scopes.join(", ") : plural(scopes.length, "vault");
 }
 
-/** What a token may do in a vault: "rw", or with some Items only "rw of 3 Items". */
+/** Formats the permissions of a token in a vault: "rw", or with some Items only "rw of 3 Items". */
 export const textOf = (scope: Token["vaults"][string]): string =>
   typeof scope === "string" ? scope : `${scope.permissions} of ${scope.items.length} item${scope.items.length === 1 ? "" : "s"}`;

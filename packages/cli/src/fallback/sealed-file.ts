@@ -11,7 +11,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 export interface Snapshot {
   /** The service that the values are from. */
   readonly host: string;
-  /** When they were resolved: Unix milliseconds. */
+  /** Time at which the values were resolved, in Unix milliseconds. */
   readonly at: number;
   /** The values, by reference. */
   readonly values: Readonly<Record<string, string>>;

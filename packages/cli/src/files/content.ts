@@ -21,7 +21,7 @@ export async function openContent(client: Client, path: ItemPath, { id }: FileIn
 /** The connection ends within a content that the service cannot read to its end (contract 4.10). */
 const endedEarly = () => new CliError("The download ended early", { exit: "unavailable", hint: "Run the command again." });
 
-/** The same stream, which fails with what `failureFor` makes of a failure. */
+/** Returns the same stream. `failureFor` converts its failure. */
 function withFailure(bytes: Bytes, failureFor: (error: unknown) => unknown): Bytes {
   const reader = bytes.getReader();
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -39,8 +39,8 @@ function withFailure(bytes: Bytes, failureFor: (error: unknown) => unknown): Byt
 }
 
 /**
- * Stores a content as a new File, or in place of `replace`. A stream cannot be sent again, so a failure is not retried.
- * `size`: in bytes, if it is known. Errors: throws an ItemVaultError, or what the stream fails with.
+ * Stores a content as a new File, or in place of `replace`. A stream cannot be sent again, so a failure is not retried. `size` is in bytes,
+ * if it is known. Throws an ItemVaultError, or the failure of the stream.
  */
 export async function upload(
   client: Client,
@@ -76,7 +76,7 @@ export async function upload(
   }
 }
 
-/** The same bytes, counted and hashed on their way. Errors: the stream fails when there are more or fewer than `size`. */
+/** Returns the same bytes, counted and hashed in transit. The stream fails if there are more or fewer than `size`. */
 export function measured(bytes: Bytes, size: number | undefined, progress?: Progress): { bytes: Bytes; hash: Hash } {
   const hash = createHash("sha256");
   let count = 0;

@@ -32,7 +32,7 @@ export async function run({ io, args, options, client: connect }: Call<typeof FI
   if (target !== undefined) await tell(io, `Wrote ${printable(target)} (${plural(file.size, "byte")})`);
 }
 
-/** Where a download goes. */
+/** The target of a download. */
 
 /**
  * Returns the path of a download: `output`, or the last part of the name of the File, in the folder `output` if that is one. Throws a

@@ -38,7 +38,7 @@ interface Input {
   readonly bytes: Bytes;
   /** In bytes; `undefined` for stdin. */
   readonly size: number | undefined;
-  /** Ends reading: an open stdin would keep the process from its end after a failure. */
+  /** Ends reading: an open stdin would keep the process alive after a failure. */
   readonly close: () => void;
 }
 
@@ -48,7 +48,7 @@ const inputOf = (stream: Readable, size?: number): Input => ({
   close: () => void stream.destroy(),
 });
 
-/** What is uploaded. Errors: throws a CliError for what is no readable file. */
+/** Opens the upload. Throws a CliError for an unreadable file. */
 async function openInput({ stdin }: Io, path: string): Promise<Input> {
   if (path === "-") return inputOf(stdin);
   const file = await open(path, "r").catch(unreadable(path));

@@ -2,7 +2,7 @@ import { type Command, GLOBAL_OPTIONS, type Options } from "./command.ts";
 import { describeDuration } from "./duration.ts";
 import { printable } from "./printable.ts";
 
-/** What to type in place of a wrong word of a command line. All of it comes from the table of commands; no value is repeated. */
+/** Corrections for wrong words of a command line. They come from the table of commands, and repeat no value. */
 
 /** An option as it was typed. */
 export interface TypedOption {
@@ -16,7 +16,7 @@ export const optionsOf = ({ options }: Command): Options => ({ ...options, ...GL
 
 export const flagOf = (name: string, { value }: Options[string]): string => `--${name}${value ? ` ${value}` : ""}`;
 
-/** Returns what to type in place of an option that the command lacks; `undefined` if the table has nothing like it. */
+/** Returns a correction for an unknown option, or undefined if the table has nothing like it. */
 export function adviceForOption(commands: readonly Command[], command: Command, typed: TypedOption): string | undefined {
   const options = optionsOf(command);
   const name = typed.name.toLowerCase().replaceAll("_", "-");
@@ -46,13 +46,13 @@ function otherCommandsWith(commands: readonly Command[], name: string): string |
   return others.length > 0 ? `--${known} is an option of ${names}.` : undefined;
 }
 
-/** The arguments that a command may lack, and those that it has no place for. */
+/** Returns true for an optional argument, or one for which the command has no place. */
 const isSpare = ({ args }: Command, index: number): boolean => {
   const wanted = args.split(" ").filter(Boolean);
   return !wanted[index]?.startsWith("<") && !wanted.at(-1)?.endsWith("…");
 };
 
-/** Returns what to type in place of an argument that is meant as an option, such as `title=x`; `undefined` if there is none. */
+/** Returns a correction for an argument meant as an option, such as `title=x`, or undefined. */
 export function adviceForArguments(command: Command, args: readonly string[]): string | undefined {
   const options = optionsOf(command);
   for (const [index, text] of args.entries()) {
@@ -65,7 +65,7 @@ export function adviceForArguments(command: Command, args: readonly string[]): s
   return undefined;
 }
 
-/** Returns the names that are most like what was typed: a mistyped name, its words in the other order, or the commands of its group. */
+/** Returns the names most like the typed words: a mistyped name, its words in another order, or the commands of its group. */
 export function adviceForCommand(commands: readonly Command[], words: readonly string[]): string {
   const reader = commands.find(({ args }) => args === "<reference>");
   if (reader && words.some((word) => /^op:\/\//i.test(word))) return `Did you mean \`item-vault ${reader.name}\`?`;
@@ -101,9 +101,9 @@ export function inOptions(command: Command, message: string): string {
   return `--${name} ${words}`;
 }
 
-/** Which of some words a mistyped one may mean. */
+/** Similar words for a mistyped one. */
 
-/** Returns what to do in place of a name that nothing has: a name that is like it, in any case, else `otherwise`. */
+/** Returns advice for an unknown name: a similar name, in any case, else `otherwise`. */
 export function adviceForName(names: readonly (string | undefined)[], typed: string, otherwise: string): string {
   const near = nearestOf(
     names.filter((name) => name !== undefined),

@@ -10,7 +10,7 @@ import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
-/** Runs a command line. Out: the exit code. Messages go to stderr, so that stdout is only what was asked for. */
+/** Runs a command line. Returns the exit code. Messages go to stderr, so that stdout has only the requested output. */
 export async function runCli(commands: readonly Command[], argv: readonly string[], io: Io): Promise<number> {
   let command: Command | undefined;
   try {
@@ -94,7 +94,7 @@ function callOf({ args, rest, options }: Parsed, commands: readonly Command[], i
 
 /** The help, made from the table of commands. */
 
-/** What the help of all commands says besides them. */
+/** The general part of the help of all commands. */
 const GENERAL = [
   "Settings, which `item-vault login` stores:",
   "  ITEM_VAULT_HOST         the URL of the service; --host goes before it",

@@ -9,18 +9,18 @@ export interface OptionSpec {
   readonly type: "string" | "boolean";
   /** One letter. */
   readonly short?: string;
-  /** Whether the option may be given several times. */
+  /** True if the option may be given several times. */
   readonly multiple?: true;
-  /** What the help shows for the value, for example `FILE`. */
+  /** The placeholder of the value in the help, for example `FILE`. */
   readonly value?: string;
   readonly summary: string;
   /** The only values, for the completions. */
   readonly choices?: readonly string[];
-  /** Whether the command cannot do without the option. */
+  /** True if the command requires the option. */
   readonly required?: true;
-  /** Whether the value may be an empty text: a variable of the shell that is not set makes one by mistake. */
+  /** True if the value may be empty. An unset variable of the shell gives an empty value by mistake. */
   readonly mayBeEmpty?: true;
-  /** The attribute of the API that the option sets, if its name is not that of the option in camel case or its plural. */
+  /** The attribute of the API that the option sets, if its name is not the option's in camel case or its plural. */
   readonly attribute?: string;
 }
 
@@ -54,12 +54,12 @@ export interface Call<O extends Options = Options> {
   readonly io: Io;
   /** The arguments that are no options. */
   readonly args: readonly string[];
-  /** What follows `--`. */
+  /** The words after `--`. */
   readonly rest: readonly string[];
   readonly options: Values<O> & ConnectionOptions;
   /** Every command of the program, for the completions. */
   readonly commands: readonly Command[];
-  /** The host, and the user's token or that of the admin. Throws when one of them is missing. */
+  /** Returns the host, and the token of the user or the admin. Throws if one of them is missing. */
   readonly access: (kind?: TokenKind) => Promise<Access>;
   /** A client with the user's token. Throws when there is no host or no token. */
   readonly client: () => Promise<Client>;
@@ -75,13 +75,13 @@ export interface Command<O extends Options = Options> {
   readonly summary: string;
   /** The arguments as the help shows them, for example `<reference>`. `[…]`: optional, `…` after it: any number. */
   readonly args: string;
-  /** Whether the command takes another command after `--`. */
+  /** True if the command takes another command after `--`. */
   readonly rest?: true;
-  /** Whether the help leaves the command out. */
+  /** True if the help leaves the command out. */
   readonly hidden?: true;
   readonly options: O;
   readonly examples: readonly string[];
-  /** Loads the module of the command, so that a command loads only what it needs. */
+  /** Loads the module of the command, so that a command loads only the modules that it needs. */
   load(): Promise<{ readonly run: (call: Call<O>) => Promise<number | void> }>;
 }
 

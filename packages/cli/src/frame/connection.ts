@@ -1,7 +1,7 @@
 import { CliError } from "./failure.ts";
 import type { Io } from "./io.ts";
 
-/** How a command reaches the service: options and variables besides host and token. */
+/** The connection of a command to the service: options and variables besides host and token. */
 
 export interface ConnectionOptions {
   readonly host?: string | undefined;
@@ -9,7 +9,7 @@ export interface ConnectionOptions {
   readonly "allow-http"?: boolean | undefined;
 }
 
-/** How long the service may be silent. A request of the admin may be a step of a backup or a restore, and takes longer. */
+/** Time limit for a silent service. A request of the admin may be a step of a backup or a restore, and takes longer. */
 const SILENCE_SECONDS_MAX = { user: 10, admin: 60 } as const;
 
 /** Returns how long to wait for the service, in milliseconds. Throws a CliError for a text that is not a number of seconds. */
@@ -22,7 +22,10 @@ export function timeoutOf(env: Io["env"], { timeout }: ConnectionOptions, admin 
   throw new CliError(`${name} takes seconds, for example 10 or 0.5`, { exit: "usage" });
 }
 
-/** The same text for hosts that name the same service: as the URL parser writes it, without a `/v1` and slashes at the end, which the client leaves out. */
+/**
+ * Returns the same text for hosts of the same service: as the URL parser writes it, without a final `/v1` and slashes, which the client
+ * leaves out.
+ */
 export const normalizedHost = (host: string): string => {
   const url = URL.canParse(host) ? new URL(host).href : host;
   return url.replace(/\/+$/, "").replace(/\/v1$/, "");
@@ -39,8 +42,8 @@ export function checkCredentials(host: string): void {
 }
 
 /**
- * Throws a CliError for a text that is not an http or https URL, for a URL with a user name or a password, and for http to another machine unless the
- * user allows it.
+ * Throws a CliError for a text that is not an http or https URL, for a URL with a user name or a password, and for http to another machine
+ * unless the user allows it.
  */
 export function checkScheme(env: Io["env"], host: string, options: ConnectionOptions): void {
   if (!/^https?:\/\/[^/]/i.test(host) || !URL.canParse(host))
@@ -55,5 +58,5 @@ export function checkScheme(env: Io["env"], host: string, options: ConnectionOpt
   });
 }
 
-/** Whether a host name in lower case is this machine. Names under `localhost` are not: some resolvers ask the network for them. */
+/** Returns true if a host name in lower case is this machine. Names under `localhost` are not: some resolvers ask the network for them. */
 export const isThisMachine = (hostname: string): boolean => /^(?:127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname);

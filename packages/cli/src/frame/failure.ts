@@ -3,13 +3,13 @@ import { TransferError } from "@item-vault/transfer/error";
 import { printable } from "./printable.ts";
 import { reasonOf } from "./reasons.ts";
 
-/** How a command fails, and the exit codes (docs/cli.md). */
+/** Failures of commands, and the exit codes (docs/cli.md). */
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, notFound: 4, conflict: 5, unavailable: 6, found: 7 } as const;
 
 export type Exit = keyof typeof EXIT;
 
-/** What each exit code means, for the help. */
+/** The meaning of each exit code, for the help. */
 export const MEANINGS: Readonly<Record<Exit, string>> = {
   ok: "success",
   failed: "a failure that has no code of its own",
@@ -21,7 +21,7 @@ export const MEANINGS: Readonly<Record<Exit, string>> = {
   found: "a check, backup, restore, export or import found something wrong",
 };
 
-/** Ends a command. `message`: what went wrong. `hint`: what to do next. Neither contains a secret. */
+/** Ends a command. `message` is the failure, and `hint` the next step. Neither contains a secret. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exit: Exit;
@@ -46,7 +46,7 @@ const BY_STATUS: Readonly<Record<number, Exit>> = {
   429: "unavailable",
 };
 
-/** What to do next, by the kind of the failure (contract 4.3), else by its status. */
+/** The next step by the kind of the failure (contract 4.3), else by its status. */
 const HINTS: Readonly<Record<string, string>> = {
   admin_token: "It is the ADMIN_TOKEN of the service: set ITEM_VAULT_ADMIN_TOKEN, or run `item-vault login --admin`.",
   other_token: "OP_CONNECT_TOKEN takes a token of that service.",

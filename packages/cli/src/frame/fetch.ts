@@ -2,26 +2,27 @@ import { ItemVaultError } from "@item-vault/client";
 import { useProxy } from "./proxy.ts";
 import { connectionFaultOf } from "./reasons.ts";
 
-/** `fetch` for a command: it ends when the service is silent, and tells the service's answers from those of anything else. */
+/** `fetch` for a command. It ends if the service is silent, and distinguishes the service's answers from others. */
 
 type Fetch = typeof fetch;
 type Stream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** A body that is sent at once may take a second more for each so many bytes: a slow line is no silent service. */
+/** A body sent at once may take one second more for each such number of bytes, because a slow line is not a silent service. */
 const BYTES_PER_SECOND = 32_768;
 
 export interface FetchOptions {
   readonly onlyItemVault?: boolean;
   readonly admin?: boolean;
-  /** Where the token comes from. Absent: a refusal of it stays that of the service. */
+  /** The source of the token. Absent: a refusal of the token keeps the service's words. */
   readonly from?: string | undefined;
 }
 
 /**
- * Returns a `fetch` that waits at most `timeout` milliseconds for an answer and between its parts. With `onlyItemVault` it expects a `Request-Id`
- * in each answer (contract 1.7). Throws an ItemVaultError of status 0: of kind `timeout`, or of kind `foreign` for an answer of another server,
- * for example a page of a proxy. It returns 429 and 5xx of any server. The body of an answer fails with kind `timeout`, or with `network` if the
- * connection ends within it.
+ * Returns a `fetch` that waits at most `timeout` milliseconds for an answer and between its parts. With `onlyItemVault` it expects a
+ * `Request-Id` in each answer (contract 1.7). It returns 429 and 5xx of any server.
+ *
+ * Throws an ItemVaultError of status 0: of kind `timeout`, or of kind `foreign` for an answer of another server, for example a proxy's page.
+ * The body of an answer fails with kind `timeout`, or with `network` if the connection ends within it.
  */
 export function createFetch(timeout: number, { onlyItemVault = true, admin = false, from }: FetchOptions = {}): Fetch {
   return async (input, init = {}) => {
@@ -77,7 +78,7 @@ function startSilence(timeout: number, { origin }: URL) {
     signal: controller.signal,
     start,
     stop,
-    /** Before and after a chunk of the upload is read. An answer may come before the upload ends; then the clock is that of the answer. */
+    /** Runs before and after a chunk of the upload is read. An answer may come before the upload ends; its own clock then runs. */
     sending: () => void (isAnswered || stop()),
     sent: () => void (isAnswered || start()),
     answered: () => {
@@ -97,7 +98,7 @@ const failToConnect =
     throw new ItemVaultError(`Cannot connect to ${origin}: ${reason}`, { kind, status: 0 });
   };
 
-/** What an answer fails with whose connection ends within it; a failure with words of its own stays. */
+/** Converts the failure of an answer whose connection ends early. A failure with its own words is not changed. */
 const endedEarly =
   ({ origin }: URL) =>
   (error: unknown): unknown =>
@@ -106,8 +107,8 @@ const endedEarly =
       : new ItemVaultError(`The answer of the service at ${origin} ended early`, { kind: "network", status: 0 });
 
 /**
- * The same stream. `before` and `after`: run around each reading of a chunk, which something else has to deliver. `failureFor`: what
- * it fails with.
+ * Returns the same stream. `before` and `after` run around the reading of each chunk, which another party delivers. `failureFor` converts its
+ * failure.
  */
 function readWith(
   stream: Stream,

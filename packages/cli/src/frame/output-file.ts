@@ -78,10 +78,10 @@ async function writeContent(path: string, flags: string, content: Content, mode:
   }
 }
 
-/** What a file system without hard links, for example FAT, answers. */
+/** The errors of a file system without hard links, for example FAT. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
-/** Gives a file its name. link fails when that was made meanwhile; rename would replace it. */
+/** Gives a file its name. link fails if the name exists by now; rename would replace it. */
 async function linkOrRename(temporary: string, path: string): Promise<void> {
   await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
     if (!NO_LINKS.has(error.code ?? "")) throw error;

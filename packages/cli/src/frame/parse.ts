@@ -23,7 +23,7 @@ export function refuseOptionsOfNode(argv: readonly string[]): void {
   throw new CliError("--env-file is an option of Node, which has already read the file", { exit: "usage", hint });
 }
 
-/** The command of a command line: the longest name of the table that the line begins with. Out: `undefined` without one. */
+/** Returns the command with the longest name with which the command line begins, or undefined. */
 export function findCommand(commands: readonly Command[], argv: readonly string[]): Command | undefined {
   const matches = commands.filter(({ name }) => name.split(" ").every((word, index) => argv[index] === word));
   return matches.toSorted((one, other) => other.name.length - one.name.length)[0];
@@ -47,7 +47,7 @@ const takesValue = (commands: readonly Command[], word: string): boolean =>
     ),
   );
 
-/** Parses what follows the name of the command. Throws a CliError that names the option, never a value. */
+/** Parses the words after the name of the command. Throws a CliError that names the option, never a value. */
 export function parseLine(commands: readonly Command[], command: Command, argv: readonly string[]): Parsed {
   const line = argv.slice(command.name.split(" ").length);
   const { positionals, values, tokens } = parseLoosely(command, line);
@@ -90,7 +90,7 @@ const parseLoosely = (command: Command, line: readonly string[]) =>
 
 type Token = ReturnType<typeof parseLoosely>["tokens"][number];
 
-/** What people write after an option that takes no value. */
+/** Words that people write after an option without a value. */
 const ANSWER = /^(?:true|false|yes|no|on|off)$/i;
 
 /** Throws a CliError for an option that the command lacks, and for one without its value or with a value that it does not take. */

@@ -4,14 +4,14 @@ import { codeOf, reasonOf } from "./reasons.ts";
 
 /** Failures of paths that the command line names. */
 
-/** Returns what throws the failure of a path that cannot be read. */
+/** Returns a function that throws the failure of an unreadable path. */
 export const unreadable =
   (path: string, hint?: string) =>
   (error: unknown): never => {
     throw new CliError(`${path} cannot be read: ${reasonOf(error)}`, { exit: "usage", ...(hint && { hint }) });
   };
 
-/** The codes of a path that can never be written, unlike that of a full disk. */
+/** The codes of a path that can never be written, unlike a full disk's. */
 const OF_PATHS = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ENAMETOOLONG"]);
 
 /** Returns the failure of a path that cannot be written. A file that does not exist yet lacks its folder. */

@@ -1,4 +1,4 @@
-/** Text of a service or a file on a terminal: what a terminal obeys is escaped. */
+/** Text of a service or a file on a terminal. Control characters are escaped. */
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 const NAMED: Readonly<Record<string, string>> = { "\n": String.raw`\n`, "\r": String.raw`\r`, "\t": String.raw`\t` };
@@ -6,8 +6,8 @@ const NAMED: Readonly<Record<string, string>> = { "\n": String.raw`\n`, "\r": St
 const JOINER = "\u200D";
 
 /**
- * A text in which what a terminal obeys or does not show is escaped (`\x1b`, `\u{202e}`), so that a title can neither move the
- * cursor nor pass for another one.
+ * Escapes characters that a terminal obeys or does not show (`\x1b`, `\u{202e}`). So a title can neither move the cursor nor pass for another
+ * title.
  */
 export function printable(text: string): string {
   return text.replaceAll(HIDDEN, (character) => {
@@ -21,7 +21,7 @@ export function printable(text: string): string {
 export const escapeHidden = (text: string, escape: (character: string) => string): string =>
   text.replaceAll(HIDDEN, (character) => (character === JOINER || LAYOUT.has(character) ? character : escape(character)));
 
-/** Whether `escapeHidden` escapes a character of the text. */
+/** Returns true if `escapeHidden` escapes a character of the text. */
 export const hasHidden = (text: string): boolean => escapeHidden(text, () => "") !== text;
 
 const LAYOUT = new Set(["\n", "\t"]);

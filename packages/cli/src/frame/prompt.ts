@@ -5,7 +5,7 @@ import { type Io, readAll, write } from "./io.ts";
 
 /** Questions to the user, on stderr. */
 
-/** Whether a user can answer. */
+/** Returns true if a user can answer. */
 export const canAsk = ({ stdin, stderr }: Io): boolean => Boolean(stdin.isTTY && stderr.isTTY);
 
 /**
@@ -14,8 +14,8 @@ export const canAsk = ({ stdin, stderr }: Io): boolean => Boolean(stdin.isTTY &&
  */
 export async function ask(io: Io, question: string, { hidden = false, instead = "" } = {}): Promise<string> {
   if (!canAsk(io)) throw new CliError("There is no terminal to ask on", { exit: "usage", ...(instead && { hint: instead }) });
-  // readline switches the echo of the terminal off, and echoes to its output itself. The question comes after that: whoever answers at once
-  // must not see the secret.
+  // readline turns off the terminal's echo, and echoes to its output itself. The question is written after that, so that an immediate answer
+  // does not show the secret.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: io.stdin, output: hidden ? silent : io.stderr, terminal: true });
   try {

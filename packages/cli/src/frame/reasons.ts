@@ -1,8 +1,8 @@
 import { getSystemErrorMap } from "node:util";
 
-/** Refusals of the operating system and of connections in words, for everything that reads, writes, listens or connects. */
+/** Refusals of the operating system and of connections, in words. */
 
-/** Where the words of the system itself ("permission denied") do not fit what the user has named. */
+/** Words for refusals where the system's own words ("permission denied") are misleading. */
 const OF_SYSTEM: Readonly<Record<string, string>> = {
   ENOENT: "it does not exist",
   EISDIR: "it is a folder",

@@ -42,8 +42,8 @@ export function homeFolder(): string {
 }
 
 /**
- * Returns the path of the config file, or undefined without a home folder: a relative path would lead to a file of the current folder, which
- * may name a command of another user. A relative XDG_CONFIG_HOME is ignored (XDG Base Directory Specification).
+ * Returns the path of the config file, or undefined without a home folder. A relative path would lead to a file in the current folder, which
+ * may name another user's command. A relative XDG_CONFIG_HOME is ignored (XDG Base Directory Specification).
  */
 function findConfigPath({ ITEM_VAULT_CONFIG, XDG_CONFIG_HOME = "" }: Io["env"]): string | undefined {
   if (ITEM_VAULT_CONFIG) return ITEM_VAULT_CONFIG;
@@ -59,13 +59,13 @@ export function configPath(env: Io["env"]): string {
   return path;
 }
 
-/** Where to send requests, and with which token. */
+/** The address for requests, and the token. */
 export interface Access {
   readonly host: string;
   readonly token: string;
-  /** How long the service may be silent, in milliseconds. */
+  /** Time limit for a silent service, in milliseconds. */
   readonly timeout: number;
-  /** Where the token comes from, for a message: "of ITEM_VAULT_TOKEN". */
+  /** The source of the token, for a message: "of ITEM_VAULT_TOKEN". */
   readonly from?: string;
 }
 
@@ -74,7 +74,7 @@ export type TokenKind = keyof typeof TOKENS;
 /** There is no token for the host. */
 export class MissingToken extends CliError {}
 
-/** How to set each kind of token. */
+/** The command that sets each kind of token. */
 const LOGINS = { token: "item-vault login", admin_token: "item-vault login --admin" } as const satisfies Record<
   TokenKind,
   string
@@ -90,8 +90,8 @@ export async function loadService(env: Io["env"], options: ConnectionOptions): P
 }
 
 /**
- * Returns host, token and time-out of a request. A token of the config file goes to the host of the config file only. Throws a CliError that
- * says how to set what is missing.
+ * Returns host, token and time-out of a request. A token of the config file is sent only to the host of the config file. Throws a CliError
+ * that explains how to set a missing value.
  */
 export async function loadAccess(env: Io["env"], options: ConnectionOptions, kind: TokenKind = "token"): Promise<Access> {
   const config = await loadConfig(env);
@@ -115,7 +115,7 @@ export async function loadAccess(env: Io["env"], options: ConnectionOptions, kin
   throw new MissingToken(none, { exit: "denied", hint: `Set ${variable}, or run \`${LOGINS[kind]}\`.` });
 }
 
-/** What people paste with a token. An admin token may have any printable character. */
+/** Mistakes in pasted tokens. An admin token may have any printable character. */
 const TOKEN_FAULTS: readonly (readonly [pattern: RegExp, fault: string, hint: string])[] = [
   [/^$/, "is empty", "Give the text of a token."],
   [/^(?:export\s+)?[A-Z_]*TOKEN\s*=/, "begins with the name of a variable", "Give only what comes after the =."],
@@ -124,7 +124,7 @@ const TOKEN_FAULTS: readonly (readonly [pattern: RegExp, fault: string, hint: st
   [/[^\x21-\x7E]/, "has a blank or a character that no token has", "Copy the token again, as a whole."],
 ];
 
-/** Returns the token. Throws a CliError that says what to leave out, without a part of the token. `source`: where it comes from. */
+/** Returns the token. Throws a CliError that explains the mistake, without a part of the token. `source` is the source of the token. */
 export function checkToken(source: string, token: string): string {
   const wrong = TOKEN_FAULTS.find(([pattern]) => pattern.test(token));
   if (wrong) throw new CliError(`${source} ${wrong[1]}`, { exit: "usage", hint: wrong[2] });
@@ -182,7 +182,7 @@ export function parseConfig(bytes: Uint8Array, path: string): Config {
 const isCommand = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((part) => typeof part === "string");
 
-/** What a token command prints. */
+/** Returns the output of a token command. */
 async function printedBy(command: readonly string[] | undefined): Promise<string | undefined> {
   if (!command) return undefined;
   const [program, ...args] = command as [string, ...string[]];

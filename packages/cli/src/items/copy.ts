@@ -42,7 +42,7 @@ async function placesOf(client: Client, name: string, { vault: from, to }: CopyC
   return { source, vault, target: sameForm ? target : (await findVault(client, target)).id };
 }
 
-/** Errors: throws when the Item was changed since it was copied, or may not be deleted; the copy is deleted then. */
+/** Throws if the Item was changed since it was copied, or may not be deleted. The copy is then deleted. */
 async function deleteSource(io: Io, client: Client, { path, etag }: Loaded, copied: Loaded): Promise<void> {
   try {
     await client.call("DELETE /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag } });

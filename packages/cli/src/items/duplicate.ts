@@ -24,8 +24,8 @@ export async function loadItem(client: Client, path: ItemPath): Promise<Loaded> 
 }
 
 /**
- * Copies and then compares: the attributes and fields, and the SHA-256 of each content as it is read back. Out: the copy. Errors:
- * throws after it has removed the incomplete copy; a program that is killed leaves it.
+ * Copies and then compares the attributes, the fields, and the SHA-256 of each content read back. Returns the copy. Throws after it has
+ * removed an incomplete copy; a killed program leaves it.
  */
 export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
   const { brokenFiles } = source.item;
@@ -56,7 +56,7 @@ export async function removeCopy(io: Io, client: Client, path: ItemPath): Promis
   await tell(io, removed ? "The copy was deleted" : `An incomplete or outdated copy is left: ${placeOf(path)}`);
 }
 
-/** Where an Item is, for people. */
+/** Returns the place of an Item, for people. */
 export const placeOf = ({ vault, item }: ItemPath): string => `/v1/vaults/${vault}/items/${item}`;
 
 async function copyFile(io: Io, client: Client, source: Loaded, file: FileInfo, path: ItemPath): Promise<void> {

@@ -14,7 +14,7 @@ import type { EDIT_OPTIONS } from "./table.ts";
 
 type EditCall = Call<typeof EDIT_OPTIONS>;
 
-/** `item edit`: by options (a PATCH), by JSON from a file or stdin, or in the editor (a PUT of what was read). */
+/** `item edit`: edits by options (a PATCH), by JSON from a file or stdin, or in the editor (a PUT of the loaded Item). */
 export async function run({ io, args, options, client: connect }: EditCall): Promise<void> {
   const [name, file] = args;
   const changes = ["title", "tag", "url", "favorite", "username", "field", "remove-field"].filter((each) => each in options);
@@ -46,8 +46,8 @@ export async function run({ io, args, options, client: connect }: EditCall): Pro
 const TRIES_MAX = 5;
 
 /**
- * Changes the Item by operations that depend on its fields. When somebody else changes it meanwhile, they are made again from what it
- * is then: otherwise two commands that add the same field would add it twice.
+ * Changes the Item by operations that depend on its fields. If another client changes the Item, the operations are made again. Otherwise two
+ * commands that add the same field would add it twice.
  */
 async function patch(client: Client, path: ItemPath, operationsFor: (item: Item) => PatchOperation[]): Promise<Item> {
   for (let attempt = 1; ; attempt++) {
@@ -61,7 +61,9 @@ async function patch(client: Client, path: ItemPath, operationsFor: (item: Item)
   }
 }
 
-/** JSON that names a version replaces that version only. Errors: throws a CliError when the Item has another one. */
+/**
+ * Returns JSON that may replace the Item. JSON with a version replaces only that version. Throws a CliError if the Item has another version.
+ */
 function checkedVersion(json: WrittenItem, { version }: Item): WrittenItem {
   if (json.version === undefined || json.version === version) return json;
   throw new CliError(`The item has version ${version}, but the JSON has another`, {
@@ -88,9 +90,9 @@ const OF_ITEMS = [
 const OF_FIELDS = ["id", "section", "type", "purpose", "label", "value", "generate", "recipe", "entropy", "totp"];
 
 /**
- * Returns the same JSON. The service ignores an attribute that it does not know, so a mistyped one would lose a value. For an Item that is
- * replaced, known are the attributes that it has, also of a later service, and those that it can have. JSON of a new Item may have others, for
- * example of another program, but none that is like a known one. Throws a CliError that names the attribute.
+ * Returns the same JSON. The service ignores unknown attributes, so a mistyped one would lose a value. A replaced Item may have all
+ * attributes that it has, even of a later service, and all possible ones. JSON of a new Item may have others, for example of another program,
+ * unless they resemble a known one. Throws a CliError that names the attribute.
  */
 export function withKnownAttributes<T extends object>(json: T, item?: Item): T {
   const refuse = (value: object, known: readonly string[], what: string) => {
@@ -114,7 +116,7 @@ export function withKnownAttributes<T extends object>(json: T, item?: Item): T {
 
 type Loaded = FieldSource & { readonly value: FieldValue };
 
-/** Errors: throws a CliError for a label that several fields have, or that none has where one is removed. */
+/** Throws a CliError for a label that several fields have, or that none has if one is removed. */
 export function operationsOf(item: Item, options: Values<typeof EDIT_OPTIONS>, fields: readonly Loaded[]): PatchOperation[] {
   const { title, tag, url, favorite, username, "remove-field": removed = [] } = options;
   const replaced = { title, tags: tag, urls: url?.map(urlOf), favorite: booleanOf(favorite) };
@@ -157,7 +159,7 @@ function setField(item: Item, field: Loaded): PatchOperation[] {
   ];
 }
 
-/** The fields with this id, else those with this label, else the one of the purpose that the name stands for. */
+/** Returns the fields with this id, else those with this label, else the field of the purpose with this name. */
 function fieldsNamed({ fields }: Item, name: string): readonly Field[] {
   const byId = fields.filter(({ id }) => id === name);
   const byLabel = fields.filter(({ label }) => label === name);

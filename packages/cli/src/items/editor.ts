@@ -17,9 +17,9 @@ import { readInput, textOf } from "./sources.ts";
 /** `item edit` in the user's editor. */
 
 /**
- * Opens what can be changed of an Item as JSON, in a file of mode 0600 in a folder of mode 0700, and gives the edited Item to `save`.
- * Out: the Item as it was saved; `undefined` without a change. The folder is removed, also by a signal, except when the edit cannot be
- * saved: then the error says where the text is.
+ * Opens the editable part of an Item as JSON, in a file of mode 0600 in a folder of mode 0700, and passes the edited Item to `save`. Returns
+ * the saved Item, or undefined without a change. The folder is removed, also after a signal. If the edit cannot be saved, the folder stays
+ * and the error names it.
  */
 export async function editInteractively(
   io: Io,
@@ -58,7 +58,7 @@ export async function editInteractively(
 interface Removing {
   /** The editor that runs now. A Ctrl-C is for it alone; other signals end it first. */
   editor?: ReturnType<typeof spawn> | undefined;
-  /** Keeps the folder. Out: the failure with a hint. */
+  /** Keeps the folder. Returns the failure with a hint. */
   kept(failure: CliError, file: string): CliError;
   end(): void;
 }
@@ -97,10 +97,10 @@ function removeAtSignal(folderOf: () => string | undefined): Removing {
   return removing;
 }
 
-/** Runs the editor as git does: the variable may have arguments. Errors: throws when it fails, which leaves the Item as it is. */
+/** Runs the editor as git does: the variable may have arguments. Throws if it fails; the Item is not changed. */
 async function openEditor({ env }: Io, file: string, removing: Removing): Promise<void> {
   const editor = env["VISUAL"] || env["EDITOR"] || "vi";
-  // With exec, a signal reaches the editor and not a shell before it; what has shell syntax of its own may not be exec'd.
+  // With exec, a signal reaches the editor, and not a shell before it. A command with shell syntax may not work with exec.
   const exec = /^[\w./ -]+$/.test(editor) ? "exec " : "";
   const child = spawn("sh", ["-c", `${exec}${editor} "$@"`, editor, file], { stdio: "inherit" });
   removing.editor = child;

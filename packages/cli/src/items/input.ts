@@ -28,7 +28,7 @@ export function newField({ label, type, value }: FieldSource & { value: FieldVal
 /** The type that a user has written. The service refuses one that it does not know. */
 export const typeOf = (text: string): FieldType => text.toUpperCase() as FieldType;
 
-/** The number of `--version`. Errors: throws a CliError. */
+/** Parses `--version`. Throws a CliError. */
 export function versionOf(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   throw new CliError("--version takes the number of a version", { exit: "usage", hint: "`item versions` lists them." });
@@ -48,7 +48,7 @@ export async function readJson(io: Io, path: string, hint?: string): Promise<Wri
   return parseItem(textOf(bytes, name), name);
 }
 
-/** Errors: throws a CliError without a part of the text, which has values. */
+/** Throws a CliError without a part of the text, which has values. */
 export function parseItem(text: string, name: string): WrittenItem {
   let item: unknown;
   try {
@@ -61,7 +61,7 @@ export function parseItem(text: string, name: string): WrittenItem {
   return item as WrittenItem;
 }
 
-/** Where the fault is, ` (line 3, column 5)`, if V8's message says so; the message itself may quote the text. */
+/** Returns the place of the fault, ` (line 3, column 5)`, if V8's message has it. The message itself may quote the text. */
 function positionIn(text: string, message: string): string {
   const [, position] = /at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message) ?? [];
   if (position === undefined) return "";

@@ -12,7 +12,7 @@ import { pairsOf, tableOf } from "../output/table.ts";
 /** A note of any Item may be its secret. */
 const SECRET_PURPOSES = new Set(["PASSWORD", "NOTES"]);
 
-/** In: also a type of a later release than this program, which is a secret. */
+/** Returns true for a secret. A type of a later release counts as one. */
 export const isSecret = ({ type, purpose }: { readonly type: string; readonly purpose?: string }): boolean =>
   isSecretType(type) !== false || (purpose !== undefined && SECRET_PURPOSES.has(purpose));
 
@@ -75,7 +75,7 @@ const fieldRow =
     return [label || (field.section?.id ?? ""), field.label || field.id, field.type, valueOf(field, reveal)];
   };
 
-/** The Files that do not open (contract 9.14). */
+/** Returns the line of broken Files (contract 9.14). */
 const brokenFilesLine = ({ brokenFiles = [] }: Item): string =>
   brokenFiles.length > 0 ? `Files that cannot be decrypted: ${brokenFiles.map(printable).join(", ")}\n` : "";
 

@@ -12,7 +12,7 @@ import { ask } from "../frame/prompt.ts";
 
 export interface FieldSource {
   readonly label: string;
-  /** As the user wrote it; `undefined` without `[TYPE]`. */
+  /** The type as the user wrote it; undefined without `[TYPE]`. */
   readonly type: string | undefined;
   readonly source: Source;
 }
@@ -33,7 +33,7 @@ const useOf = (label: string): string =>
 
 const TYPES: ReadonlySet<string> = new Set([...FIELD_TYPE_NAMES, ...Object.keys(FIELD_TYPE_ALIASES)]);
 
-/** Errors: throws a CliError that repeats the label and the type at most, because the rest may be a value. */
+/** Throws a CliError that repeats only the label and the type, because the rest may be a value. */
 export function parseFieldSource(text: string): FieldSource {
   const [, label, type, source] = /^([^=]*?)(?:\[([A-Za-z_]+)\])?\s*=(.*)$/s.exec(text) ?? [];
   if (!label?.trim())
@@ -85,7 +85,7 @@ export async function readInput(path: string, hint?: string): Promise<Buffer> {
   return readFile(path).catch(unreadable(path, hint));
 }
 
-/** Errors: throws a CliError for bytes that are no UTF-8. */
+/** Throws a CliError for invalid UTF-8. */
 export function textOf(bytes: Uint8Array, name: string, hint = "Save it as UTF-8."): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -87,7 +87,7 @@ async function destroy(io: Io, client: Client, vault: string, name: string, yes:
   await tell(io, `Destroyed ${path.item}`);
 }
 
-/** Out: whether what the request names exists. */
+/** Returns true if the target of the request exists. */
 const orMissing = (answer: Promise<unknown>): Promise<boolean> =>
   answer.then(
     () => true,

@@ -14,7 +14,7 @@ import type { ACTIVITY_OPTIONS } from "./table.ts";
 type Entry = Listed<"GET /v1/activity" | "GET /v1/admin/activity">;
 type Resource = Extract<Entry, { resource: unknown }>["resource"];
 
-/** What the line of an entry names, the most exact first. */
+/** The subjects in the line of an entry, the most exact first. */
 const NAMED = ["item", "vault", "token", "person", "webhook"] as const;
 
 const PAGE_ENTRIES_MAX = 1000;

@@ -39,7 +39,7 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
   if (file !== undefined) await tell(io, plural(count, "entry", "entries"));
 }
 
-/** A time of RFC 3339, or so long ago. Out: RFC 3339. Errors: throws a CliError that names the option. */
+/** Converts a time of RFC 3339, or an age, to RFC 3339. Throws a CliError that names the option. */
 function timeOf(option: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^\d+[smhd]$/.test(text)) return new Date(Math.max(0, Date.now() - secondsOf(option, text) * 1000)).toISOString();

@@ -2,7 +2,7 @@ import { type Command, command, type Options } from "../frame/command.ts";
 import { FORMAT_OPTION } from "../output/format.ts";
 import { FILE_OPTIONS } from "../frame/output-file.ts";
 
-/** Options of the commands that show what happened. */
+/** Options of the commands for logs and events. */
 
 export const ACTIVITY_OPTIONS = {
   limit: { type: "string", value: "N", summary: "how many entries; default 50" },
@@ -58,7 +58,7 @@ export const EVENTS_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** Commands that show what happened. */
+/** Commands for logs and events. */
 
 export const LOG_COMMANDS: readonly Command[] = [
   command({

@@ -6,7 +6,7 @@ import { CliError } from "../frame/failure.ts";
 export interface Variable {
   readonly name: string;
   readonly value: string;
-  /** What the value is of, for an error. */
+  /** The label of the value, for an error. */
   readonly label: string;
 }
 

@@ -3,7 +3,7 @@ import { type Io, write } from "../frame/io.ts";
 import { dotenvOf, type Variable } from "./dotenv.ts";
 import { escapeHidden, printable } from "../frame/printable.ts";
 
-/** How a command writes what was asked for: `--format`. */
+/** The format of a command's output: `--format`. */
 
 const FORMATS = ["table", "json", "yaml"] as const;
 
@@ -26,7 +26,7 @@ export interface Shown {
   readonly variables?: () => readonly Variable[];
 }
 
-/** JSON whose strings have no character that a terminal obeys or does not show. `indent`: spaces. */
+/** Returns JSON without characters that a terminal obeys or does not show. `indent` is a number of spaces. */
 export const jsonOf = (value: unknown, indent = 0): string =>
   escapeHidden(JSON.stringify(value, undefined, indent), (character) =>
     character
@@ -49,7 +49,7 @@ export async function show({ stdout }: Io, format: string | undefined, shown: Sh
   await write(stdout, await WRITERS[format ?? "table"]!(shown, columns));
 }
 
-/** Whether `show` writes a table, which has names in place of ids. */
+/** Returns true if `show` writes a table, which has names instead of ids. */
 export const isTable = (format: string | undefined): boolean => (format ?? "table") === "table";
 
 /** A line to stderr. */

@@ -2,30 +2,28 @@ import type { Io } from "../frame/io.ts";
 import { printable, plural } from "../frame/printable.ts";
 import { cut } from "./text.ts";
 
-/** A bar on stderr for what takes long. Nothing is written when stderr is no terminal. */
+/** A bar on stderr for long work. Nothing is written if stderr is not a terminal. */
 
 const BAR_CHARACTERS = 30;
 const DRAW_INTERVAL_MS = 100;
 
 export interface Progress {
-  /** Adds to what is done. */
+  /** Adds to the done amount. */
   add(amount: number): void;
-  /** Sets what is done, and the amount at the end. */
+  /** Sets the done amount, and the total. */
   readonly set: (done: number, total: number) => void;
   /** Removes the bar. */
   end(): void;
 }
 
-/** What a bar counts, as text. */
+/** Formats the counted amount. */
 type Unit = (done: number, total: number | undefined) => string;
 
 const megabytes: Unit = (done) => `${(done / 1_000_000).toFixed(1)} MB`;
 export const countOfItems: Unit = (done, total) =>
   total === undefined ? plural(done, "item") : `${done} of ${plural(total, "item")}`;
 
-/**
- * `total`: the amount at the end; `undefined` when it is not known yet. `env.NO_COLOR` changes nothing: the bar has no colors.
- */
+/** `total`: the amount at the end; `undefined` when it is not known yet. `env.NO_COLOR` changes nothing: the bar has no colors. */
 export function startProgress(
   { stderr }: Pick<Io, "stderr">,
   label: string,

@@ -32,7 +32,7 @@ export function tableOf(
   );
 }
 
-/** Names and values without a heading: what a command shows of one thing. Pairs without a value are left out. */
+/** Formats names and values without a heading, for a single object. Pairs without a value are left out. */
 export function pairsOf(pairs: readonly (readonly [string, string])[]): string {
   const cells = pairs.filter(([, value]) => value !== "").map((pair) => pair.map(printable));
   return linesOf(cells, widthsOf(cells));

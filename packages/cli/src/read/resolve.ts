@@ -21,7 +21,7 @@ export async function resolveAll(client: Client, references: readonly string[], 
   throw new CliError(lines.join("\n"), { exit: exitOf(refused), ...(hint && { hint }) });
 }
 
-/** Returns which command lists what the reference may name, if the service found none or several. */
+/** Returns the command that lists candidates for the reference, if the service found none or several. */
 export function adviceFor(entry: Resolved): string | undefined {
   const parsed = parseReference(entry.reference);
   if (!parsed.ok || !("status" in entry) || ![404, 409].includes(entry.status)) return undefined;
@@ -38,8 +38,8 @@ export function adviceFor(entry: Resolved): string | undefined {
 const inShell = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`);
 
 /**
- * The exit code of several refusals: that of the first one that a later attempt would get again. Values of --fallback take the place of
- * unavailable ones only when nothing was refused.
+ * Returns the exit code of several refusals: that of the first refusal that a later attempt would get again. Values of --fallback replace
+ * unavailable values only if nothing was refused.
  */
 function exitOf(refused: readonly Resolved[]): Exit {
   const exits = refused.map((entry) => ("status" in entry ? exitOfStatus(entry.status) : "failed"));

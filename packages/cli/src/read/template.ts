@@ -2,15 +2,14 @@ import { parseReference, PART_CHARACTERS } from "@item-vault/model/reference";
 import { CliError } from "../frame/failure.ts";
 
 /**
- * Templates with secret references, in the syntax of developer.1password.com/docs/cli/secrets-template-syntax:
- * `op://vault/item/field` in the text, `{{ op://vault/item/field }}`, variables `$NAME`, `${NAME}` and `${NAME:-default}` in
- * references and in the text, and `{{ "…" }}` for text that stays as it is. Neither the value of a variable nor the value of a
- * reference is searched for references.
+ * Templates with secret references, in the syntax of developer.1password.com/docs/cli/secrets-template-syntax: `op://vault/item/field` in the
+ * text, `{{ op://vault/item/field }}`, variables `$NAME`, `${NAME}` and `${NAME:-default}` in references and in the text, and `{{ "…" }}` for
+ * text that stays as it is. Neither the value of a variable nor the value of a reference is searched for references.
  */
 
 export type Part = { readonly text: string } | { readonly reference: string };
 
-/** Where anything but plain text may begin. */
+/** The possible beginnings of anything but plain text. */
 const BEGINNING = /\{\{|\$|op:\/\//gi;
 const QUOTED = /\{\{\s*"((?:[^"\\]|\\.)*)"\s*\}\}/y;
 const ENCLOSED = /\{\{\s*(?=op:\/\/)/iy;
@@ -20,7 +19,7 @@ const SCHEME = /op:\/\//iy;
 const PART_OF_WORD = /[A-Za-z0-9\-+\\.]/;
 const PLAIN_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/]`, "u");
 const ENCLOSED_CHARACTER = new RegExp(`[${PART_CHARACTERS}?=/ ]`, "u");
-/** Whether a text is one reference without variables, with or without blanks around it. */
+/** Returns true if a text is one reference without variables, with or without blanks around it. */
 export const isReference = (text: string): boolean => parseReference(text).ok;
 
 /** Parses a template. Throws a CliError with the line and column of the fault and nothing of the text. */
@@ -114,7 +113,7 @@ function positionOf(template: string, at: number): string {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The value of the variable with exactly this name, else of the one whose name differs in case only. */
+/** Returns the value of the variable with exactly this name, else of the one whose name differs only in case. */
 type Lookup = (name: string) => string | undefined;
 
 function createLookup(variables: Variables): Lookup {

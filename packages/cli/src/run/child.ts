@@ -56,8 +56,8 @@ export function startChild(
 const ENDING = new Set<NodeJS.Signals>(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]);
 
 /**
- * Forwards signals to the command that runs now. `onEnding` is called for those that ask it to end. Returns the function that removes
- * the listeners.
+ * Forwards signals to the running command. `onEnding` is called for signals that ask it to end. Returns the function that removes the
+ * listeners.
  */
 export function forwardSignals({ stdin }: Io, current: () => Child | undefined, onEnding?: () => void): () => void {
   const listeners = FORWARDED.map((signal) => {
@@ -73,7 +73,7 @@ export function forwardSignals({ stdin }: Io, current: () => Child | undefined, 
   return () => listeners.forEach((remove) => void remove());
 }
 
-/** The output that is masked. With too many open files Node makes no streams. */
+/** Returns the masked outputs. With too many open files Node makes no streams. */
 const outputsOf = ({ stdout, stderr }: ChildProcess): Socket[] =>
   [stdout, stderr].flatMap((stream) => (stream as Socket | null) ?? []);
 
@@ -98,8 +98,8 @@ const SILENT_TICKS = 4;
 const TICKS_MAX = 40;
 
 /**
- * Reads the output of a command that has ended until it is silent for 1 s, and for 10 s at most: a background process may hold it open. Counts
- * ticks of the event loop, which stops while the reader of this process is slow, so a slow reader costs no bytes.
+ * Reads the output of an ended command until it is silent for 1 s, and for at most 10 s: a background process may hold it open. Counts ticks
+ * of the event loop, which stops while the reader of this process is slow. So a slow reader costs no bytes.
  */
 async function leaveBehind(outputs: readonly Socket[], ended: Promise<unknown>, { stdout, stderr }: Io): Promise<void> {
   const done = new AbortController();

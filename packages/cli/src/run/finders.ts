@@ -25,7 +25,7 @@ export function findAnywhere(patterns: readonly Uint8Array[], held: HeldOutput):
   };
 }
 
-/** Whether a byte is a letter, a digit, `_` or a part of a character beyond ASCII. */
+/** Returns true if a byte is a letter, a digit, `_`, or part of a character beyond ASCII. */
 const isWordByte = (byte: number | undefined): boolean => byte !== undefined && WORD_BYTES[byte] === 1;
 const WORD_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x80 || /\w/.test(String.fromCharCode(byte)) ? 1 : 0));
 
@@ -91,7 +91,7 @@ export function findBroken(patterns: readonly Uint8Array[], held: HeldOutput): F
 interface Automaton {
   /** The state after one more byte. */
   step(state: number, byte: number): number;
-  /** How many of the last bytes are the beginning of a pattern. */
+  /** Returns how many of the last bytes are the beginning of a pattern. */
   depth(state: number): number;
   /** The length of the longest pattern that ends here; 0 without one. */
   match(state: number): number;

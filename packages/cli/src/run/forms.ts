@@ -27,7 +27,7 @@ const escapeUnitInCapitals = (unit: string): string => String.raw`\u${hex(unit, 
 const escapeSlash = escaping(/\//g, () => String.raw`\/`);
 const escapeUnits = escaping(/[^\x20-\x7e]/g, escapeUnit);
 
-/** What programs escape in a string of JSON besides what `JSON.stringify` escapes. */
+/** Further escapes of programs in a string of JSON, besides those of `JSON.stringify`. */
 const JSON_WRITERS: readonly ((json: string) => string)[] = [
   (json) => json,
   (json) => JSON.stringify(json).slice(1, -1), // JSON in a string of JSON, as in logs
@@ -39,7 +39,7 @@ const JSON_WRITERS: readonly ((json: string) => string)[] = [
   (json) => escaping(/[^\x20-\x7e]|[<>&'+`]/g, escapeUnitInCapitals)(json.replaceAll(String.raw`\"`, String.raw`\u0022`)), // .NET
 ];
 
-/** What follows a backslash: in quotes of one kind and of the other, in double quotes of a shell, and in a word of bash (`%q`). */
+/** Characters escaped by a backslash: in quotes of one kind and of the other, in double quotes of a shell, and in a word of bash (`%q`). */
 const BACKSLASHED: readonly RegExp[] = [
   /\\/g,
   /[\\']/g,
@@ -50,7 +50,7 @@ const BACKSLASHED: readonly RegExp[] = [
 ];
 
 const CONTROL = /\p{Cc}/gu;
-/** What Python and Go do not print: controls, unassigned characters and blanks but for the space. */
+/** Characters that Python and Go do not print: controls, unassigned characters, and blanks but for the space. */
 const UNPRINTABLE = /(?! )[\p{C}\p{Z}]/gu;
 const NAMES = new Map(
   Object.entries({ "\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f", "\v": "v", "\x07": "a", "\x1b": "e" }),
@@ -65,7 +65,7 @@ const escapeCharacter = (character: string): string => {
   return code < 0x100 ? `\\x${hex(character, 2)}` : code < 0x1_0000 ? escapeUnit(character) : `\\U${hex(character, 8)}`;
 };
 
-/** How programs write characters that are no printable ASCII. */
+/** Notations of programs for characters outside printable ASCII. */
 const NOTATIONS: readonly ((text: string) => string)[] = [
   (text) => text,
   escaping(UNPRINTABLE, named("ntr", escapeCharacter)), // repr of Python
@@ -82,7 +82,7 @@ const NOTATIONS: readonly ((text: string) => string)[] = [
   escaping(/[^\x20-\x7e]/gu, named("ntrbfvae", octal)), // the same without UTF-8, and Perl
 ];
 
-/** What quotes become within quotes. */
+/** Notations of quotes within quotes. */
 const QUOTE_WRITERS: readonly ((text: string) => string)[] = [
   escaping(/'/g, () => String.raw`'\''`), // bash
   escaping(/'+/g, (quotes) => `'${String.raw`\'`.repeat(quotes.length)}'`), // zsh

@@ -2,7 +2,7 @@
 
 export const MARKER = "<concealed by item-vault>";
 
-/** Bytes to replace: the first one, and the one after the last one. */
+/** Bytes to replace: the first byte, and the byte after the last. */
 interface Range {
   start: number;
   readonly end: number;
@@ -28,7 +28,7 @@ export class HeldOutput {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
   }
 
-  /** Hides bytes, as far as they are held. The end is not before that of an earlier call. */
+  /** Hides bytes, as far as they are held. The end is not before the end of an earlier call. */
   hide(start: number, end: number): void {
     const range = { start: Math.max(start, this.#origin), end };
     while (this.#ranges.length > 0 && this.#ranges.at(-1)!.end >= range.start)

@@ -21,7 +21,7 @@ export interface Patterns {
   readonly broken: readonly Uint8Array[];
 }
 
-/** Replaces values in an output, but for those that `isMasked` excludes. */
+/** Returns a masker that replaces values in an output, except those that `isMasked` excludes. */
 export const createMasker = (values: readonly string[]): Masker => createPatternMasker(patternsOf(values));
 
 const FINDERS = [
@@ -69,10 +69,12 @@ function maskingOf(text: string): Masking {
   return text.length < WORD_CHARACTERS_MIN || COMMON.test(text) ? "never" : "as a word";
 }
 
-/** Whether a value is masked in an output: short and common values are not. */
+/** Returns true if a value is masked in an output. Short and common values are not. */
 export const isMasked = (value: string): boolean => maskingOf(value.trim()) !== "never";
 
-/** Returns the values without blanks and quotes at their ends, and the lines of values that have several, in the forms in which programs print them. */
+/**
+ * Returns the values without blanks and quotes at their ends, and the lines of multi-line values, in the forms in which programs print them.
+ */
 function patternsOf(values: readonly string[]): Patterns {
   const texts = values.map((value) => value.toWellFormed().trim());
   const parts = texts.flatMap((text) => [text, text.replaceAll(/^['"]+|['"]+$/g, ""), ...linesOf(text)]);

@@ -49,8 +49,8 @@ interface Watched {
 }
 
 /**
- * When the service refuses the token, the command goes on with the values that it has. A command that is interrupted and goes on is watched
- * still: the watch ends with the command.
+ * Runs the command again after a change. If the service refuses the token, the command continues with its values. A command that continues
+ * after an interruption is still watched.
  */
 async function runAgainOnChange(call: RunCall, environment: Environment, { client, values, resolve }: Watched): Promise<number> {
   const watching = new AbortController();
@@ -60,7 +60,7 @@ async function runAgainOnChange(call: RunCall, environment: Environment, { clien
   let [interruptedAt, isDue, isRestart] = [-Infinity, false, false];
   const onChange = async (next: Secrets) => {
     newest = next;
-    if (isDue) return; // a second SIGTERM would interrupt what the command does at its end
+    if (isDue) return; // a second SIGTERM would interrupt the command's own ending
     isDue = true;
     // A command that was interrupted just now may be about to end, and is not started again then.
     await wait(Math.max(0, interruptedAt + KILL_DELAY_MS - performance.now()), undefined, { signal: watching.signal });

@@ -20,7 +20,7 @@ const BASES = ["https://host/", "x://host/"];
 
 const SETTERS = ["username", "pathname", "search", "hash"] as const;
 
-/** What is before and after a text in a URL that is parsed. */
+/** The text before and after a text in a parsed URL. */
 const AROUND: readonly (readonly [before: string, after: string])[] = [
   ["x:", ""],
   ["https://", "@host"],

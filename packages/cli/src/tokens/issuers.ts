@@ -30,7 +30,7 @@ export async function create({ io, args, options, admin: connect }: Call<typeof 
   await show(io, options.format, shownIssuer((await (await connect()).call("POST /v1/admin/issuers", { body })).data));
 }
 
-/** Errors: throws a CliError without any part of the file: it may be that of a private key. */
+/** Throws a CliError without any part of the file, which may be a private key. */
 async function readKeys(path: string): Promise<NonNullable<NewIssuer["jwks"]>> {
   const text = await readFile(path, "utf8").catch(unreadable(path));
   try {

@@ -68,7 +68,7 @@ export async function revoke({ io, args, admin: connect }: Call<typeof TOKEN_REV
   await tell(io, `Revoked the token ${id}`);
 }
 
-/** A token whose record does not open has no name (contract 13.18). */
+/** Returns the name of a token. A broken token has none (contract 13.18). */
 const nameOf = (token: AnyToken): string => opened(token).name ?? DOES_NOT_OPEN;
 const endOf = ({ endedAt, expiresAt }: AnyToken): string => (endedAt ? `ended ${timeOf(endedAt)}` : timeOf(expiresAt));
 

@@ -83,7 +83,7 @@ async function personIdOf(admin: Client, name: string): Promise<string> {
   ).id;
 }
 
-/** A person whose record does not open has no email (contract 25.1). */
+/** Returns the email of a person. A broken person has none (contract 25.1). */
 const emailOf = (person: AnyPerson): string => opened(person).email ?? DOES_NOT_OPEN;
 
 const showPerson = async (io: Io, format: string | undefined, admin: Client, person: AnyPerson): Promise<void> =>

@@ -37,7 +37,9 @@ export async function test({ io, options, admin: connect }: Call<typeof RULE_OPT
   });
 }
 
-/** The body of a request for a rule. Out: a function that looks up what is named. Errors: throws a CliError for what is malformed. */
+/**
+ * Returns a function that looks up the named objects and returns the body of a request for a rule. Throws a CliError for malformed options.
+ */
 function parseRule(options: Call<typeof RULE_OPTIONS>["options"]): (admin: Client) => Promise<NewRule> {
   const { issuer, lifetime, dialect } = options;
   const claims = claimsOf(options.claim ?? []);
@@ -58,7 +60,7 @@ function parseRule(options: Call<typeof RULE_OPTIONS>["options"]): (admin: Clien
   });
 }
 
-/** Errors: throws a CliError, also for a name that is given twice. */
+/** Throws a CliError, also for a repeated name. */
 function claimsOf(texts: readonly string[]): Record<string, NewRule["claims"][string]> {
   const claims = texts.map(parseClaim);
   if (new Set(claims.map(([name]) => name)).size < claims.length)
@@ -74,7 +76,7 @@ export function parseClaim(text: string): readonly [name: string, value: NewRule
   throw new CliError("--claim takes NAME=TEXT, or NAME:=JSON for a number, true or false", { exit: "usage" });
 }
 
-/** Out: `undefined` for what is neither an integer that JavaScript holds exactly, nor true or false. */
+/** Returns undefined for a text that is neither an integer that JavaScript represents exactly, nor true or false. */
 function jsonValueOf(text: string): number | boolean | undefined {
   if (text === "true" || text === "false") return text === "true";
   return /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
@@ -113,7 +115,7 @@ export async function remove({ io, args, admin }: Call<typeof RULE_DELETE_OPTION
   await tell(io, `Deleted the rule ${args[0]!}: its tokens end`);
 }
 
-/** As `--claim` takes them. */
+/** Returns the claims in the form of `--claim`. */
 const claimTextsOf = (claims: NewRule["claims"]): string[] =>
   Object.entries(claims).map(([name, value]) => (typeof value === "string" ? `${name}=${value}` : `${name}:=${value}`));
 

@@ -91,7 +91,7 @@ export const PERSON_LIST_OPTIONS = FORMAT_OPTION;
 
 export const PERSON_DELETE_OPTIONS = {} as const satisfies Options;
 
-/** Commands of tokens: those of the admin, and those of a token that issues others. */
+/** Commands of tokens: those of the admin, and those of a token that issues other tokens. */
 
 export const TOKEN_COMMANDS: readonly Command[] = [
   command({
@@ -160,7 +160,7 @@ export const TOKEN_COMMANDS: readonly Command[] = [
   }),
 ] as readonly Command[];
 
-/** Commands of people who sign in with Cloudflare Access; all of them are the admin's. */
+/** Commands of people who sign in with Cloudflare Access; all of them need the admin. */
 
 export const PERSON_COMMANDS: readonly Command[] = [
   command({

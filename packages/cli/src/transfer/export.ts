@@ -14,7 +14,7 @@ import { chooseVault, listVaults } from "./vaults.ts";
 import type { Losses } from "@item-vault/transfer/losses";
 import type { EXPORT_OPTIONS } from "./table.ts";
 
-/** `export`: writes what a token can read to a file. */
+/** `export`: writes the readable data of a token to a file. */
 
 type ExportCall = Call<typeof EXPORT_OPTIONS>;
 
@@ -68,5 +68,5 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
 
 const describe = (losses: Losses): string => report.describeLosses(losses.list()) + report.describeExamples(losses.list());
 
-/** Whether a file would be replaced: what is written to a pipe or a device replaces nothing. */
+/** Returns true if a file would be replaced. Output to a pipe or a device replaces nothing. */
 const exists = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isFile() ?? false;

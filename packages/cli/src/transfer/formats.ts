@@ -36,8 +36,8 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 ];
 
 /**
- * Returns the format that was asked for, else the one whose signs the file has. With columns that the user has named, that is a CSV format.
- * Throws a CliError with the choices.
+ * Returns the chosen format, else the one whose signs the file has. If the user has assigned columns, it must be a CSV format. Throws a
+ * CliError with the choices.
  */
 export function chooseImport(
   bytes: Uint8Array,

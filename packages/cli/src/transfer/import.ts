@@ -15,7 +15,7 @@ import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
 import { printable, plural } from "../frame/printable.ts";
 
-/** `import`: reads and checks a whole source, finds what is there already, and writes the rest. */
+/** `import`: reads and checks a whole source, finds existing Items, and writes the rest. */
 
 export async function run(call: ImportCall): Promise<number> {
   return await interruptible(async (signal) => await runImport(call, signal));
@@ -49,7 +49,7 @@ async function importSource(call: ImportCall, source: Source, signal: AbortSigna
   }
 }
 
-/** Errors: throws a CliError when Items do not fit and may not be left out: then nothing is written. */
+/** Throws a CliError if Items do not fit and may not be left out. Nothing is written then. */
 async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted): Promise<void> {
   for (const { title, why } of unfit) await write(io.stderr, `“${printable(title)}” ${printable(why)}\n`);
   if (unfit.length === 0) return;
@@ -61,7 +61,7 @@ async function checkFit({ io, options }: ImportCall, { unfit, losses }: Fitted):
   losses.add("Items that cannot be read or written", undefined, unfit.length);
 }
 
-/** Errors: throws a CliError when Items of several vaults of the source would be in one vault, and nobody has asked for that. */
+/** Throws a CliError if Items of several vaults of the source would unintentionally be in one vault. */
 function checkVaults({ options }: ImportCall, { items }: Fitted): void {
   const shared = options.vault === undefined ? sharedNames(items) : [];
   if (shared.length === 0) return;
@@ -88,7 +88,7 @@ const planIn = async (targets: Targets, { format, transfer }: Source, { items }:
   );
 };
 
-/** Says what is there already, if the service answers: a dry run needs none. */
+/** Prints existing Items, if the service answers: a dry run needs no service. */
 async function describePlan(
   call: ImportCall,
   { source, fitted, signal }: { readonly source: Source; readonly fitted: Fitted; readonly signal: AbortSignal },
@@ -134,5 +134,5 @@ function continued(error: Error): Error {
   });
 }
 
-/** What shells report for a command that SIGINT ended. */
+/** The exit code of shells for a command that SIGINT ended. */
 const EXIT_INTERRUPTED = 130;

@@ -26,7 +26,7 @@ export interface Source {
   readonly transfer: Transfer;
 }
 
-/** Errors: throws a CliError for a source that cannot be read. */
+/** Throws a CliError for an unreadable source. */
 export async function loadSource(call: ImportCall, signal: AbortSignal): Promise<Source> {
   const { args, options } = call;
   const url = options["from-connect"];
@@ -59,7 +59,7 @@ export async function readSource(path: string): Promise<Uint8Array> {
   return await readFile(path).catch(unreadable(path));
 }
 
-/** The first line of a password file, else what the user types. */
+/** Returns the first line of a password file, else the user's input. */
 export async function passwordOf(io: ImportCall["io"], path: string | undefined, prompt: string): Promise<string> {
   if (path === undefined) return await ask(io, prompt, { hidden: true, instead: "Give the password with --password-file." });
   return Buffer.from(await readSource(path))

@@ -2,7 +2,7 @@ import type { Loss, TransferItem } from "@item-vault/transfer/item";
 import { printable, plural } from "../frame/printable.ts";
 import { cut } from "../output/text.ts";
 
-/** What an import prints. */
+/** The output of an import. */
 
 /** The columns of a terminal that a title takes at most. */
 const TITLE_WIDTH_MAX = 60;
@@ -34,7 +34,7 @@ export function describeExamples(losses: readonly Loss[]): string {
   return named.map(({ what, count, examples = [] }) => `${printable(what)}: ${quoteTitles(examples, count)}\n`).join("");
 }
 
-/** Which Items were not written, because they are there with other content: titles, for the user's own terminal. */
+/** Returns the Items that were not written because they exist with other content: titles, for the user's own terminal. */
 export const describeDiffering = (titles: readonly string[]): string =>
   titles.length === 0
     ? ""
@@ -46,7 +46,7 @@ export function quoteTitles(titles: readonly string[], all = titles.length): str
   return all > titles.length ? `${shown} and ${all - titles.length} more` : shown;
 }
 
-/** Counts by what happened, in the order of `words`, without what did not happen. */
+/** Returns counts by outcome, in the order of `words`, without zeros. */
 export function describeCounts(counts: ReadonlyMap<string, number>, words: Readonly<Record<string, string>>): string {
   const parts = Object.entries(words).flatMap(([outcome, word]) => {
     const count = counts.get(outcome) ?? 0;

@@ -6,19 +6,19 @@ import { chooseVault, listVaults, sameName } from "./vaults.ts";
 /** The vaults that an import writes to. */
 
 export interface Targets {
-  /** The vault of an Item whose vault in the source has this name. */
+  /** Returns the vault of an Item whose vault in the source has this name. */
   of(name: string | undefined): TargetVault;
   readonly vaults: readonly TargetVault[];
   /** Names of vaults that do not exist, in a dry run with `create`. */
   readonly missing: readonly string[];
-  /** Revokes what was issued for the import. */
+  /** Revokes tokens issued for the import. */
   close(): Promise<void>;
 }
 
 export interface TargetOptions {
   /** The vault of all items: a name or an id. */
   readonly vault?: string | undefined;
-  /** Whether vaults that do not exist are made, by the admin. */
+  /** True if the admin creates missing vaults. */
   readonly create: boolean;
   readonly dryRun: boolean;
   readonly client: () => Promise<Client>;
@@ -27,7 +27,7 @@ export interface TargetOptions {
   readonly issued: (token: string) => Promise<Client>;
 }
 
-/** Finds the vaults. In: the names of the vaults in the source. Errors: throws a CliError that names what is missing. */
+/** Finds the vaults. `names` are the names of the vaults in the source. Throws a CliError that names missing vaults. */
 export async function findTargets(names: readonly (string | undefined)[], options: TargetOptions): Promise<Targets> {
   const { vault: wanted, create, client } = options;
   const own = create ? await client().catch(() => undefined) : await client();
@@ -78,13 +78,13 @@ function chooseWithHint(readable: readonly TargetVault[], name: string): Service
 const TOKEN_LIFETIME_SECONDS = 24 * 60 * 60;
 
 /**
- * Makes the vaults that do not exist yet, and a token that writes to all of them: no token reads a vault that was made after it.
- * The token is revoked at the end, and expires after a day if the import is killed.
+ * Creates missing vaults, and a token that writes to all of them: no token reads a vault created later. The token is revoked at the end, and
+ * expires after a day if the import is killed.
  */
 async function makeVaults(names: readonly string[], { admin, issued }: TargetOptions) {
   const client = await admin();
   const { data: listed } = await client.call("GET /v1/admin/vaults");
-  // The name of a vault that does not open is not known.
+  // The name of a broken vault is unknown.
   const existing: ServiceVault[] = listed.flatMap((vault) => ("broken" in vault ? [] : [vault]));
   const vaults: [string, ServiceVault][] = [];
   for (const name of names) {

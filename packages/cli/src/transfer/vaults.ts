@@ -10,11 +10,11 @@ import { plural } from "../frame/printable.ts";
 /** The vaults of a token. */
 export interface VaultList {
   readonly vaults: readonly ServiceVault[];
-  /** How many vaults are not among them, because the service cannot read them. */
+  /** Number of vaults left out because the service cannot read them. */
   readonly unreadable: number;
 }
 
-/** Errors: throws a CliError for an answer that is no list, as a page of a proxy. */
+/** Throws a CliError for an answer that is not a list, for example a proxy's page. */
 export async function listVaults(client: Caller): Promise<VaultList> {
   const { data, headers } = await client.call("GET /v1/vaults");
   if (Array.isArray(data)) return { vaults: data, unreadable: brokenIn(headers) };
@@ -24,7 +24,9 @@ export async function listVaults(client: Caller): Promise<VaultList> {
 /** A comparison of names of vaults as the service does it. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** The vault of an id or a name. In: `unreadable` is that of the list. Errors: throws a CliError when there is none, or several have the name. */
+/**
+ * Returns the vault with an id or a name. `unreadable` is that of the list. Throws a CliError if there is none, or if several have the name.
+ */
 export function chooseVault(vaults: readonly ServiceVault[], wanted: string, unreadable = 0): ServiceVault {
   const id = parseId(wanted);
   const found = vaults.filter((vault) => id !== undefined && parseId(vault.id) === id);

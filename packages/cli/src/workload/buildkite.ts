@@ -21,7 +21,7 @@ export const BUILDKITE: Source = {
   type: "urn:ietf:params:oauth:token-type:id_token",
 };
 
-/** Asks the agent for a token: another one at each call. Its messages are left out, because they may hold anything. */
+/** Asks the agent for a new token at each call. Its messages are left out, because they may contain anything. */
 async function obtain({ env, audience }: Workload, signal?: AbortSignal): Promise<string> {
   const claims = new Set([...CLAIMS, ...(env[CLAIMS_VARIABLE] ?? "").split(",").filter(Boolean)]);
   const args = ["oidc", "request-token", "--audience", audience, "--claim", [...claims].join(",")];
@@ -47,6 +47,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   ERR_CHILD_PROCESS_STDIO_MAXBUFFER: "it printed no token, but a long text",
 };
 
-/** How a program has ended that failed. */
+/** Returns the reason why a program failed. */
 const endOf = ({ code, killed }: { readonly code?: string | number; readonly killed?: boolean }): string =>
   FAULTS[code ?? ""] ?? (killed ? `it did not end within ${AGENT_MS_MAX / 1000} s` : `it ended with code ${code ?? "unknown"}`);

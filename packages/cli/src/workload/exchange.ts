@@ -26,7 +26,7 @@ export interface IssuedByExchange {
 }
 
 interface Policy {
-  /** How often at most. Default 4, as for every request of the command line. */
+  /** Number of attempts. Default 4, as for every request of the command line. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
 }
@@ -34,8 +34,8 @@ interface Policy {
 const ATTEMPTS = 4;
 
 /**
- * Gets the token of the workload and exchanges it. Each attempt gets the token anew: the service takes that of a job only once, and
- * may have taken it when its answer was lost. Errors: throws a CliError, or an ItemVaultError of the service; the reason of an aborted `signal`.
+ * Gets the token of the workload and exchanges it. Each attempt gets a new token: the service accepts a job's token only once, and may have
+ * accepted it when its answer was lost. Throws a CliError, an ItemVaultError of the service, or the reason of an aborted `signal`.
  */
 export async function exchangeToken(exchange: Exchange, { attempts = ATTEMPTS, signal }: Policy = {}): Promise<IssuedByExchange> {
   const source = await sourceOf(exchange.workload);
@@ -71,7 +71,7 @@ interface Subject {
   readonly type: Source["type"];
 }
 
-/** The request (RFC 8693 section 2.1). It has no `Authorization`: the token of the workload is what authenticates it. */
+/** Sends the request (RFC 8693 section 2.1). It has no `Authorization`, because the token of the workload authenticates it. */
 async function sendToken({ service, rule }: Exchange, { token, type }: Subject, signal?: AbortSignal): Promise<IssuedByExchange> {
   const client = createClient({ host: service.host, fetch: limited(createFetch(service.timeout)) });
   const body = new URLSearchParams({
@@ -112,7 +112,7 @@ const REFUSALS: Readonly<Record<number, (audience: string) => CliError>> = {
   404: () => new CliError("The service exchanges no tokens: it is older than this command line", { exit: "notFound" }),
 };
 
-/** What a failure of the service is for the user. Something between may repeat the request: its words are left out then. */
+/** Explains a failure of the service to the user. A party in between may repeat the request in its words, which are then left out. */
 const explainFor =
   ({ workload }: Exchange, token: string) =>
   (error: ItemVaultError): CliError | ItemVaultError => {

@@ -6,8 +6,8 @@ import { attributesOf, foreign, limited } from "./limited.ts";
 import { isJwt, type Source, type Workload } from "./workload.ts";
 
 /**
- * GitHub Actions gives a job with the permission `id-token: write` a URL and a token, with which the job asks for one that names it
- * (docs.github.com/actions/reference/security/oidc). Forgejo has the same.
+ * GitHub Actions gives a job with the permission `id-token: write` a URL and a token. With them the job requests a token that identifies it
+ * (docs.github.com/actions/reference/security/oidc). Forgejo works in the same way.
  */
 
 const URL_VARIABLE = "ACTIONS_ID_TOKEN_REQUEST_URL";
@@ -20,7 +20,7 @@ export const GITHUB: Source = {
   type: "urn:ietf:params:oauth:token-type:id_token",
 };
 
-/** Asks for a token: another one at each call. */
+/** Requests a new token at each call. */
 async function obtain({ env, options, audience, timeout }: Workload, signal?: AbortSignal): Promise<string> {
   const url = env[URL_VARIABLE]!;
   if (!URL.canParse(url) || !/^https?:\/\//.test(url)) throw new CliError(`${URL_VARIABLE} is no URL`, { exit: "usage" });

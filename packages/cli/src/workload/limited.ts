@@ -7,7 +7,7 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 /** The failure of an answer that is something else than was asked for. */
 export const foreign = (message: string): ItemVaultError => new ItemVaultError(message, { kind: "foreign", status: 0 });
 
-/** `fetch` whose answers fail after 64 KiB, also those with an error. Errors: an ItemVaultError of kind `foreign`. */
+/** Returns a `fetch` whose answers fail after 64 KiB, even errors. Fails with an ItemVaultError of kind `foreign`. */
 export const limited =
   (send: typeof fetch): typeof fetch =>
   async (input, init) => {
@@ -29,8 +29,8 @@ export const limited =
   };
 
 /**
- * The attributes of a JSON object that an answer holds. In: what fails, for the message. Errors: throws an ItemVaultError without any
- * part of the answer.
+ * Returns the attributes of a JSON object in an answer. `who` is the sender, for the message. Throws an ItemVaultError without any part of
+ * the answer.
  */
 export async function attributesOf(response: Response, who: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await response.text().catch((error: unknown) => {

@@ -10,7 +10,7 @@ import { isJwt, type Source, type Workload } from "./workload.ts";
 
 /** Finds out where a workload gets its token. */
 
-/** Where a pod has its projected token (kubernetes.io/docs/tasks/configure-pod-container/configure-service-account). */
+/** The path of a pod's projected token (kubernetes.io/docs/tasks/configure-pod-container/configure-service-account). */
 export const TOKEN_FILE = "/var/run/secrets/tokens/item-vault";
 const FILE_BYTES_MAX = 64 * 1024;
 
@@ -41,10 +41,10 @@ const projected: Source = {
   type: "urn:ietf:params:oauth:token-type:jwt",
 };
 
-/** In the order of looking: first what somebody has made for this program, then what the platform offers to every one. */
+/** Lookup order: explicit configuration first, then platform defaults. */
 const SOURCES: readonly Source[] = [namedFile, variable, GITHUB, BUILDKITE, projected];
 
-/** The variables by which platforms are known, and what a workload of each lacks that has no token. */
+/** The variables that identify platforms, and the hint for a workload without a token. */
 const PLATFORMS: readonly (readonly [variable: string, hint: string])[] = [
   ["GITHUB_ACTIONS", "The job needs `permissions: { id-token: write }`; a pull request from a fork gets no token."],
   ["GITLAB_CI", `The job needs \`id_tokens: { ${ID_TOKEN_VARIABLE}: { aud: <host of the service> } }\`.`],
@@ -52,7 +52,7 @@ const PLATFORMS: readonly (readonly [variable: string, hint: string])[] = [
 ];
 const ELSEWHERE = "A job of GitHub Actions, GitLab or Buildkite, or a pod of Kubernetes has one. Elsewhere: --token-file.";
 
-/** Errors: throws a CliError that says what the workload lacks. */
+/** Throws a CliError with a hint for the platform. */
 export async function sourceOf(workload: Workload): Promise<Source> {
   for (const source of SOURCES) if (await source.isOffered(workload)) return source;
   throw new CliError("No token of a workload was found", { exit: "usage", hint: hintFor(workload.env) });
@@ -60,7 +60,7 @@ export async function sourceOf(workload: Workload): Promise<Source> {
 
 const hintFor = (env: Io["env"]): string => PLATFORMS.find(([name]) => env[name])?.[1] ?? ELSEWHERE;
 
-/** Reads the token at each call, because the platform replaces it. Errors: throws a CliError without any part of the file. */
+/** Reads the token at each call, because the platform replaces it. Throws a CliError without any part of the file. */
 async function readToken(path: string): Promise<string> {
   const text = await readStart(path).catch(unreadable(path));
   const token = text.trim();

@@ -52,7 +52,7 @@ export const exchangeOf = (env: Io["env"], options: Given, service: Service): Ex
   },
 });
 
-/** The command of workloads: jobs and pods, whose platform says what they are. */
+/** The command of workloads: jobs and pods that their platform identifies. */
 
 export const WORKLOAD_COMMANDS = [
   command({

@@ -17,8 +17,8 @@ import type { BACKUP_OPTIONS } from "./table.ts";
 type BackupCall = Call<typeof BACKUP_OPTIONS>;
 
 /**
- * `admin backup`: a job backs up all vaults and the registry, or one vault. Out: the exit code, `found` when rows did not open. Errors: throws a
- * CliError, after the copy, when vaults were left out.
+ * `admin backup`: runs a job that backs up all vaults and the registry, or one vault. Returns the exit code, `found` if rows could not be
+ * decrypted. Throws a CliError, after the copy, if vaults were left out.
  */
 export async function backup({ io, options, admin: connect }: BackupCall): Promise<number> {
   if (options["copy-only"] && options.to === undefined) throw new CliError("--copy-only needs --to", { exit: "usage" });
@@ -71,14 +71,14 @@ async function report(io: Io, backedUp: BackedUp, isDry: boolean): Promise<void>
 /** Findings of a backup that are no rows. */
 const NO_ROWS = new Set(["vault_skipped", "content_missing", "part_wrong"]);
 
-/** Tells the findings, and what helps. Out: whether rows did not open. */
+/** Prints the findings, with advice. Returns true if rows could not be decrypted. */
 async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boolean> {
   for (const finding of findings) await tell(io, lineOf(finding));
   const rows = findings.filter(({ kind }) => !NO_ROWS.has(kind));
   if (rows.some(({ vault }) => vault !== undefined)) await tell(io, DID_NOT_OPEN);
   if (rows.some(({ vault }) => vault === undefined)) await tell(io, OF_NO_VAULT);
   const contents = findings.filter(({ kind }) => kind === "content_missing");
-  // Of what the bucket of backups has lost no content is named: only their number is known.
+  // Lost contents in the backup bucket have no ids: only their number is known.
   if (contents.some(({ id }) => id !== undefined)) await tell(io, LOST_CONTENTS);
   if (contents.some(({ id }) => id === undefined) || findings.some(({ kind }) => kind === "part_wrong"))
     await tell(io, LOST_OBJECTS);
@@ -106,7 +106,7 @@ async function list(io: Io, client: Client, vault: string | undefined, format: s
     vault === undefined
       ? await client.call("GET /v1/admin/backups")
       : await client.call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } });
-  // The rows of a backup of everything are in the snapshots of its vaults: those of the registry alone would be taken for all.
+  // The rows of a full backup are in the snapshots of its vaults. The rows of the registry alone would be taken for all.
   const shown = vault === undefined ? (["vaults"] as const) : (["rows", "bytes"] as const);
   const rows = snapshots.map((each) => [
     String(each.number),
@@ -141,9 +141,9 @@ async function mirror(io: Io, client: Client, folder: string, dryRun = false): P
 
 const sizeOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
-/** `admin backup --vaults`: what the bucket of backups can restore (contract 21.15). */
+/** `admin backup --vaults`: the vaults that can be restored from the backup bucket (contract 21.15). */
 
-/** Writes the vaults as a list, and on stderr the snapshots that do not open. */
+/** Writes the vaults as a list, and unreadable snapshots on stderr. */
 async function showBackedUpVaults(io: Io, client: Client, format: string | undefined): Promise<void> {
   const vaults: BackedUpVaults["vaults"] = [];
   for (let after: string | undefined = ""; after !== undefined;) {

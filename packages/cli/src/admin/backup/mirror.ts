@@ -12,7 +12,7 @@ import { reasonOf } from "../../frame/reasons.ts";
 
 export type StoredObject = BackupObjects["objects"][number];
 
-/** A page of the objects of all backups. In: the key after which it begins. */
+/** Returns a page of the objects of all backups, after the key `after`. */
 export const listObjects = async (client: Client, after: string): Promise<BackupObjects> =>
   (await client.call("GET /v1/admin/backups/objects", { query: { after } })).data;
 
@@ -20,14 +20,15 @@ export const listObjects = async (client: Client, after: string): Promise<Backup
 export const orderOf = ({ key }: StoredObject): string =>
   `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
 
-/** How many files are compared at a time: each manifest is a request. */
+/** Files that are compared at a time: each manifest is a request. */
 const COMPARED_AT_ONCE = 8;
 
 /**
- * The objects of all backups that a folder lacks, in the order in which they are copied. A part that the folder has is compared with
- * the hash in its key, a manifest with the bytes in the bucket, and the content of a File with the size in the bucket alone, because
- * its hash is nowhere. Errors: throws a CliError that names the files which differ, and then nothing is copied: the bucket may be lost
- * or manipulated, and the folder is the copy that is left.
+ * Returns the objects of all backups that a folder lacks, in the order of copying. An existing part is compared with the hash in its key, and
+ * a manifest with the bytes in the bucket. The content of a File is compared only by size, because its hash is not stored.
+ *
+ * Throws a CliError that names differing files. Nothing is copied then: the bucket may be lost or manipulated, and the folder is the
+ * remaining copy.
  */
 export async function listLacking(client: Client, folder: string): Promise<StoredObject[]> {
   const lacking: StoredObject[] = [];
@@ -53,7 +54,7 @@ export async function listLacking(client: Client, folder: string): Promise<Store
   return lacking.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 }
 
-/** Whether the folder has an object as the bucket has it, else how its file differs. */
+/** Compares a file of the folder with the object in the bucket. Returns the difference, if any. */
 async function compareFile(
   client: Client,
   folder: string,
@@ -82,8 +83,8 @@ async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Out: whether the bucket still had it. Errors: throws a
- * CliError when it is not what its key says, and when the file exists.
+ * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Returns true if the bucket still had it. Throws a
+ * CliError if the object does not match its key, or if the file exists.
  */
 export async function copyObject(client: Client, folder: string, object: StoredObject): Promise<boolean> {
   const bytes = await download(client, object);
@@ -95,8 +96,8 @@ export async function copyObject(client: Client, folder: string, object: StoredO
 }
 
 /**
- * The bytes of an object of the bucket; `undefined` when it was deleted since it was listed, as an old backup in its time. Errors: throws a
- * CliError at the end when the bytes are not what the key and the size say.
+ * Returns the bytes of an object of the bucket, or undefined if it was deleted since it was listed, as old backups are. Throws a CliError at
+ * the end if the bytes do not match the key and the size.
  */
 async function download(client: Client, { key, size }: StoredObject): Promise<AsyncGenerator<Uint8Array> | undefined> {
   try {

@@ -45,7 +45,7 @@ const withFindings = async (admin: Awaited<ReturnType<JobsCall["admin"]>>, job: 
   findings: [...(await findingsOf(admin, job))],
 });
 
-/** What is to be done may not be known. */
+/** The total may be unknown. */
 const progressOf = ({ progress: { done, total } }: Job): string => (done > total ? String(done) : `${done} of ${total}`);
 
 const kindOf = ({ kind, dryRun }: Job): string => (dryRun ? `${kind} (dry run)` : kind);

@@ -11,14 +11,14 @@ import { lineOf } from "../verify/service.ts";
 import { STEP_TRIES_MAX } from "@item-vault/model/job";
 import { findingsOf, hasEnded, loadJob, requireJob } from "./service.ts";
 
-/** What is to be done: the body of the request, and the words for the progress bar. */
+/** The request for a job: its body, and the words for the progress bar. */
 export interface JobRequest {
   readonly json: NewJob;
   /** The Idempotency-Key, when the same command is to follow a job that it started before. */
   readonly key?: string;
-  /** What a job of this kind has done, as in "rewrapped". */
+  /** The action of a job of this kind, as in "rewrapped". */
   readonly label: string;
-  /** What it counts, as in "row". */
+  /** The counted unit, as in "row". */
   readonly unit: string;
 }
 
@@ -35,9 +35,9 @@ const OUTAGE_INTERVAL_MS_MAX = 10_000;
 const OUTAGE_MS_MAX = 240_000;
 
 /**
- * Starts a job and waits for its end. While a job that does the same is under way, it waits for that one; while another job excludes this one, the
- * error names that job. Ctrl-C leaves the job running. Errors: throws a CliError for a job that failed or was stopped, after its findings, for one that is paused, and for any failure, with a hint where to
- * look.
+ * Starts a job and waits for its end. If an equal job is running, waits for that job. If another job excludes this one, the error names that
+ * job. Ctrl-C leaves the job running. Throws a CliError for a job that failed or was stopped, after its findings, for a paused job, and for
+ * any failure, with a hint.
  */
 export async function runJob(io: Io, admin: Client, { json, key, label, unit }: JobRequest): Promise<Job> {
   const started = await interruptible((signal) =>
@@ -89,14 +89,14 @@ const NOT_RESTORED = {
   hint: "The database is new, but the bucket has backups of another one. Restore them first: `item-vault admin restore`.",
 } as const;
 
-/** Kinds whose jobs may have other options, or work on more, than what was asked for. */
+/** Kinds whose running job may have other options, or a wider scope, than the request. */
 const DIFFERING = new Set(["verify", "backup", "restore"]);
 
 const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
 
 /**
- * Loads a job until it has ended, or is paused. Each request is sent once, because the next one asks the same. Throws the last failure
- * when the service has given no job for `OUTAGE_MS_MAX`, and at once one that does not pass, such as that of a token, or a silence.
+ * Loads a job until it has ended or is paused. Each request is sent once, because the next request asks the same. Throws the last failure if
+ * the service has returned no job for `OUTAGE_MS_MAX`. Throws a permanent failure, such as a refused token, immediately.
  */
 async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => Promise<void>): Promise<Job> {
   let job = started;
@@ -118,12 +118,12 @@ async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgres
   return job;
 }
 
-/** Errors: throws the reason of the signal, which is a CliError, and not the AbortError of the timer. */
+/** Waits. Throws the reason of the signal, which is a CliError, instead of the timer's AbortError. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(Math.max(0, ms), undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** Errors: throws what `run` throws, with this hint where it applies. A defect of this program stays as it is. */
+/** Runs a function. Throws its error with this hint if the hint applies. A defect of this program is not changed. */
 async function withHint<T>(
   hint: string,
   run: () => Promise<T>,
@@ -137,7 +137,7 @@ async function withHint<T>(
   }
 }
 
-/** Whether the answer says that nothing has begun. */
+/** Returns true if the answer states that nothing has begun. */
 const claimsNothing = (error: unknown): boolean => error instanceof ItemVaultError && error.kind === "database_full";
 
 async function startJob(admin: Client, { json, key }: Pick<JobRequest, "json" | "key">, signal: AbortSignal): Promise<Job> {

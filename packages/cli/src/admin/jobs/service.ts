@@ -15,7 +15,7 @@ export const hasEnded = ({ state }: Job): boolean => state === "done" || state =
 
 export const listJobs = (admin: Client): AsyncGenerator<Job> => entriesOf(admin, "GET /v1/admin/jobs", {});
 
-/** Errors: throws a CliError for an answer that is no job, as that of another service or of a proxy. */
+/** Throws a CliError for an answer that is not a job, for example from another service or a proxy. */
 export function requireJob(job: Job): Job {
   // An answer may be any JSON.
   const { progress, findings } = (job ?? {}) as Partial<Job>;
@@ -31,7 +31,7 @@ export const loadJob = async (
 ): Promise<Job> =>
   requireJob((await admin.call("GET /v1/admin/jobs/{job}", { path: { job: id }, query: { wait }, ...policy })).data);
 
-/** All findings of a job, those so far when it has not ended. */
+/** Returns all findings of a job; of a running job, its findings so far. */
 export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<readonly Finding[]> =>
   findings.length < SHOWN_FINDINGS_MAX
     ? findings

@@ -6,8 +6,8 @@ import type { KeysCall } from "./table.ts";
 import { applyChange, howToUpload } from "./upload.ts";
 
 /**
- * `admin keys activate`. The service has to know the key already, by an earlier upload: isolates that still have the value before would
- * refuse what the key seals and signs.
+ * `admin keys activate`. The service must already know the key, by an earlier upload: isolates with the old value would refuse texts and
+ * tokens of the key.
  */
 export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise<void> {
   const file = await loadKeyFile(call.options.file);

@@ -5,9 +5,9 @@ import type { RootKey } from "@item-vault/client";
 import { howToUpload } from "./upload.ts";
 
 /**
- * Compares a file with the service, so that no command uploads the keys of another service, loses a key that is in use, or brings back
- * one that was removed, as the copy of a file of before would. In: the id of a key that may differ, because the command removes it.
- * Errors: throws a CliError that names ids and fingerprints.
+ * Compares a file with the service. So no command uploads the keys of another service, loses a key in use, or brings back a removed key from
+ * an old copy of the file. `removed` is a key that may differ, because the command removes it. Throws a CliError that names ids and
+ * fingerprints.
  */
 export function requireSameKeys({ path, document }: KeyFile, keys: readonly RootKey[], removed?: string): void {
   const hint = "Use the file with which the service was deployed.";
@@ -37,7 +37,7 @@ export function unknownKeys({ document }: KeyFile, keys: readonly RootKey[]): st
   return Object.keys(document.keys).filter((id) => !known.has(id));
 }
 
-/** Errors: throws a CliError when the service has no key of this id. */
+/** Throws a CliError if the service has no key with this id. */
 export function keyNamed(keys: readonly RootKey[], id: string): RootKey {
   const key = keys.find((one) => one.id === id);
   if (key) return key;

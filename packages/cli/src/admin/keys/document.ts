@@ -23,7 +23,7 @@ const isTable = (value: unknown): value is Record<string, string> =>
   !Array.isArray(value) &&
   Object.entries(value).every(([id, key]) => KEY_ID.test(id) && isKey(key));
 
-/** Errors: throws a CliError that contains no part of the text. */
+/** Throws a CliError that contains no part of the text. */
 export function parseDocument(text: string, path: string): KeyDocument {
   if (isKey(text.trim())) return { active: ONLY, keys: { [ONLY]: text.trim() } };
   const document = parseJson(text);

@@ -16,7 +16,7 @@ export interface KeyFile {
 
 const LINE = /^[ \t]*(?:export[ \t]+)?ROOT_KEYS[ \t]*=.*$/gm;
 
-/** Errors: throws a CliError when there is no such file, when others may read it, or when ROOT_KEYS is missing or malformed. */
+/** Throws a CliError if there is no such file, if others can read it, or if ROOT_KEYS is missing or malformed. */
 export async function loadKeyFile(path = DEFAULT_FILE): Promise<KeyFile> {
   const found = await stat(path).catch(() => undefined);
   const hint = "Name the file that has the ROOT_KEYS of the service with --file.";

@@ -29,7 +29,7 @@ export async function run(call: KeysCall, [id = ""]: readonly string[]): Promise
   return applyChange(call, { file, document: changed, done, next });
 }
 
-/** Errors: throws a CliError while something needs the key. */
+/** Throws a CliError while anything needs the key. */
 function requireRemovable({ id, state, vaults, tokens, endedTokens, backup }: RootKey, { active }: KeyDocument): void {
   if (state === "active" || active === id)
     throw new CliError(`${id} is the active key`, { exit: "conflict", hint: "Activate another one first." });

@@ -9,7 +9,7 @@ import { runJob } from "../jobs/run-job.ts";
 import type { Resealed } from "../jobs/service.ts";
 import type { KeysCall } from "./table.ts";
 
-/** A vault that can be resealed. One whose record does not open has no name, and a damaged one may lack its keys (contract 13.18). */
+/** A vault that can be resealed. A broken vault has no name, and a damaged vault may lack its keys (contract 13.18). */
 type KeyedVault = AdminVault & { readonly dataKey: DataKey };
 
 const isKeyed = (vault: AdminVault | BrokenVault): vault is KeyedVault => "name" in vault && vault.dataKey !== undefined;
@@ -17,9 +17,9 @@ const isKeyed = (vault: AdminVault | BrokenVault): vault is KeyedVault => "name"
 const HEADINGS = ["ID", "NAME", "ITEMS", "RECORDS", "UNREADABLE"];
 
 /**
- * `admin keys reseal`: gives vaults new keys, with a job for each, one after the other, and goes on with what was cut off. A vault that is under way is
- * only finished, so that the command may be run again, unless also the keys that it is getting were made before `--before`. That leaves
- * out those that have new keys already.
+ * `admin keys reseal`: gives vaults new keys, with one job after another, and continues interrupted work. A vault that is being resealed is
+ * only finished, so the command can be run again. It is resealed again if its next keys were made before `--before` too. Vaults with newer
+ * keys are left out.
  */
 export async function run({ io, options, admin: connect }: KeysCall, names: readonly string[]): Promise<number | void> {
   if ((names.length === 0) !== (options.all === true))
@@ -69,7 +69,7 @@ function timeOf(before: string | undefined): number {
 
 async function resealVault(io: Io, admin: Client, vault: KeyedVault, before: number): Promise<Resealed> {
   const { id, name, dataKey, reseal } = vault;
-  // The service finishes what is under way first, and then replaces the keys of this id if the vault has them.
+  // The service first finishes a running reseal, then replaces the keys with this id if the vault has them.
   const isFinished = reseal !== undefined && !(before < Infinity && Date.parse(dataKey.createdAt) < before);
   const json = { kind: "reseal" as const, vault: id, dataKey: isFinished ? reseal.replaces : dataKey.id };
   const job = await runJob(io, admin, { json, label: name, unit: "Item" });

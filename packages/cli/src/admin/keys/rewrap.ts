@@ -7,10 +7,7 @@ import type { Finding, RootKey } from "@item-vault/client";
 import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./table.ts";
 
-/**
- * `admin keys rewrap`: the service puts everything under the active key, or all but what does not open. Errors: throws a CliError while rows
- * are under other keys.
- */
+/** `admin keys rewrap`: the service puts everything readable under the active key. Throws a CliError while rows are under other keys. */
 export async function run({ io, options, admin: connect }: KeysCall): Promise<void> {
   const admin = await connect();
   if (options["dry-run"]) {
@@ -18,7 +15,7 @@ export async function run({ io, options, admin: connect }: KeysCall): Promise<vo
     return tell(io, `Would rewrap ${plural(rows, "row")}. Nothing was changed`);
   }
   const job = await runJob(io, admin, { json: { kind: "rewrap" }, label: "rewrapped", unit: "row" });
-  // The progress is older than the end: Workers with the ROOT_KEYS of before may have added rows.
+  // The progress is older than the end: Workers with the old ROOT_KEYS may have added rows.
   const keys = await loadKeys(admin);
   const left = rowsUnderOthers(keys);
   const active = keys.find(({ state }) => state === "active")?.id ?? "";
@@ -38,7 +35,7 @@ const rowsOf = ({ vaults, tokens, endedTokens }: RootKey): number => vaults + to
 const rowsUnderOthers = (keys: readonly RootKey[]): number =>
   keys.filter(({ state }) => state !== "active").reduce((sum, key) => sum + rowsOf(key), 0);
 
-/** How many rows the findings name. A missing key is one finding, however many rows need it. */
+/** Returns the number of rows that the findings name. A missing key is one finding, however many rows need it. */
 function brokenRows(findings: readonly Finding[], keys: readonly RootKey[]): number {
   const missing = new Set(findings.filter(({ kind }) => kind === "root_key_missing").map(({ id }) => id));
   const underMissing = keys.filter(({ id }) => missing.has(id)).reduce((sum, key) => sum + rowsOf(key), 0);

@@ -5,7 +5,7 @@ import { FORMAT_OPTION } from "../../output/format.ts";
 
 interface KeysAction {
   readonly name: string;
-  /** What follows the name, as the help shows it: `<id>`, `[id]`, or nothing. */
+  /** The arguments, as the help shows them: `<id>`, `[id]`, or nothing. */
   readonly args: string;
   readonly summary: string;
   load(): Promise<{ readonly run: (call: KeysCall, ids: readonly string[]) => Promise<number | void> }>;
@@ -51,7 +51,7 @@ export const KEYS_ACTIONS: readonly KeysAction[] = [
   },
 ];
 
-/** What stands for the arguments of an action in its example. */
+/** Example values of the arguments of an action. */
 const EXAMPLES: Readonly<Record<string, string>> = { "<id>": "k2", "[id]": "k2", "[vault]…": "Production" };
 
 /** Options of `admin keys`. */

@@ -11,7 +11,7 @@ import { isBackupKey } from "@item-vault/model/backup";
 import { open, readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
-/** `admin restore --from`: what comes before the restore. */
+/** The copy before the restore of `admin restore --from`. */
 
 interface Source {
   readonly io: Io;
@@ -28,10 +28,12 @@ interface Wanted {
 }
 
 /**
- * Copies what the bucket of backups lacks of a folder; of one vault, which may be of another deployment, only what belongs to it. Manifests
- * that need a root key which ROOT_KEYS does not have are left out: a folder keeps backups from before a key was removed. So is what the
- * service refuses as damaged. Out: whether the service can plan the restore; with `dryRun` it cannot when the bucket lacks the manifest.
- * Errors: throws a CliError when the folder has nothing of the vault, and when the manifest from which would be restored is left out.
+ * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. Manifests
+ * whose root key is not in ROOT_KEYS are left out, because a folder keeps backups from before a key was removed. Objects that the service
+ * refuses as damaged are left out too.
+ *
+ * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the manifest. Throws a CliError if the folder
+ * has nothing of the vault, or if the manifest to restore is left out.
  */
 export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, ...wanted }: Wanted): Promise<boolean> {
   const all = (await listFolder(folder)).filter(({ key }) => wanted.vault === undefined || key.split("/")[1] === wanted.vault);
@@ -52,7 +54,7 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
     ),
   );
   const isPlanned = !dryRun || !source || !isMissing(source.object);
-  // The service names those that it has.
+  // The service names the snapshots that it has.
   const isNamed = ({ object }: FolderManifest) => isPlanned && (!isMissing(object) || (!dryRun && !notCopied.has(object)));
   for (const { manifest, reason } of skipped) if (!isNamed(manifest)) await tell(io, describeSkipped(manifest.number, reason));
   const leftOut = closed.filter(({ object }) => isMissing(object) && !skipped.some(({ manifest }) => manifest.object === object));
@@ -67,7 +69,7 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   }
   if (objects.length === 0) return true;
   await confirm(io, `Copy ${wordsOf(objects)}?`, yes);
-  // Of a backup of everything the service takes another one then.
+  // For a full backup the service then takes another snapshot.
   const needed = wholeOf(wanted) ? undefined : source?.object;
   const refused = await uploadAll({ io, client, folder }, objects, needed);
   for (const { object, reason } of refused) {
@@ -81,7 +83,7 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
 
 const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
-/** Whether the newest backup of everything is wanted that can be restored. */
+/** Returns true if the newest restorable full backup is wanted. */
 const wholeOf = ({ vault, snapshot }: Pick<Wanted, "vault" | "snapshot">): boolean =>
   vault === undefined && snapshot === undefined;
 
@@ -108,8 +110,8 @@ interface RefusedObject {
 }
 
 /**
- * Copies objects. One that the service refuses as damaged keeps no other one back: the restore names what lacks it. In: the manifest without
- * which nothing can be restored. Errors: throws an ItemVaultError; of the status 422 for that manifest only.
+ * Copies objects. An object that the service refuses as damaged does not hold up the others: the restore reports its loss. `needed` is the
+ * manifest without which nothing can be restored. Throws an ItemVaultError; with status 422 only for that manifest.
  */
 async function uploadAll(
   { io, client, folder }: Source,
@@ -134,7 +136,7 @@ async function uploadAll(
   return refused;
 }
 
-/** Copies what the bucket of backups lacks of a folder that `admin backup --to` has written. */
+/** Copies the objects of a folder from `admin backup --to` that the backup bucket lacks. */
 
 /** Returns the objects in a folder, in the order of their copies. Throws a CliError if there are none. */
 async function listFolder(folder: string): Promise<StoredObject[]> {
@@ -160,7 +162,7 @@ async function listKnown(client: Client): Promise<Set<string>> {
 /** Bytes of a request at most: Cloudflare ends bodies of more than 100 MB, and a part that failed is sent again. */
 const PART_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Sends an object, in parts where it is large. Throws an ItemVaultError, and what the file system says. */
+/** Sends an object, in parts if it is large. Throws an ItemVaultError, or an error of the file system. */
 async function uploadObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
   const file = await open(join(folder, key), "r");
   try {

@@ -15,7 +15,7 @@ export interface FolderManifest {
   readonly rootKey: string | undefined;
   /** Unix milliseconds; 0 when the file is malformed. */
   readonly at: number;
-  /** How many vaults belong to a backup; 0 in the manifest of a vault. */
+  /** Number of vaults of a backup; 0 in the manifest of a vault. */
   readonly vaults: number;
 }
 
@@ -48,9 +48,9 @@ export interface Skipped {
 }
 
 /**
- * The manifest from which would be restored: by default the newest one; of everything the newest one that the service can authenticate and
- * that has vaults, as the service chooses (contract 21.25), and the newer ones. Without any such one it is the newest. In: those that the
- * service cannot authenticate; no vault for everything.
+ * Returns the manifest to restore: by default the newest one. For a full restore it is the newest one that the service can authenticate and
+ * that has vaults, as the service chooses (contract 21.25); newer ones are returned too. If there is none, the newest manifest is returned.
+ * `closed` are those that the service cannot authenticate.
  */
 export function chooseManifest(
   manifests: readonly FolderManifest[],
@@ -73,7 +73,10 @@ function reasonAgainst(manifest: FolderManifest, closed: readonly FolderManifest
   return vaults === 0 ? "it has no vaults" : undefined;
 }
 
-/** Those that the service cannot authenticate, because ROOT_KEYS does not have their root key. One call when there are manifests. */
+/**
+ * Returns the manifests that the service cannot authenticate, because ROOT_KEYS does not have their root key. Makes one call if there are
+ * manifests.
+ */
 export async function withoutKey(client: Client, manifests: readonly FolderManifest[]): Promise<FolderManifest[]> {
   if (manifests.length === 0) return [];
   const keys = await loadKeys(client);

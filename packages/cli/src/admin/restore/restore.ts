@@ -14,7 +14,7 @@ import { lineOf } from "../verify/service.ts";
 import { copyFolder, describeSkipped } from "./copy-folder.ts";
 import type { RESTORE_OPTIONS } from "./table.ts";
 
-/** What is asked for: the attributes of the job (contract 21.20). Absent ones are not sent. */
+/** The attributes of the job (contract 21.20). Absent attributes are not sent. */
 interface Wanted {
   readonly vault?: string | undefined;
   readonly item?: string | undefined;
@@ -24,8 +24,8 @@ interface Wanted {
 }
 
 /**
- * `admin restore`: a job of the service, which goes on when the command is ended. Out: the exit code, `found` when something is not brought
- * back.
+ * `admin restore`: runs a job of the service, which continues when the command is ended. Returns the exit code, `found` if anything is not
+ * restored.
  */
 export async function restore({ io, options, admin: connect }: Call<typeof RESTORE_OPTIONS>): Promise<number> {
   const { vault: name, item, snapshot: number, overwrite, from, yes, "dry-run": dryRun = false } = options;
@@ -59,12 +59,12 @@ const subjectOf = ({ vault, item }: Wanted): string =>
 
 interface Ran {
   readonly restored: Restored;
-  /** How many vaults the backup has; of one vault the number is another one. */
+  /** Number of vaults of the backup; for one vault another number. */
   readonly vaults: number;
   readonly findings: readonly Finding[];
 }
 
-/** Errors: throws a CliError, with a hint for what the service refuses. */
+/** Throws a CliError, with a hint for refusals of the service. */
 async function run(io: Io, client: Client, wanted: Wanted): Promise<Ran> {
   const { vault, dryRun = false } = wanted;
   try {
@@ -81,8 +81,8 @@ async function run(io: Io, client: Client, wanted: Wanted): Promise<Ran> {
 }
 
 /**
- * An Idempotency-Key that the same command derives again while no other restore has ended: when it was interrupted, or an answer was lost, it
- * follows its own job, and no other one.
+ * Returns an Idempotency-Key that the same command derives again until another restore has ended. After an interruption or a lost answer, the
+ * command follows its own job, and no other job.
  */
 async function keyOf(client: Client, json: object): Promise<string> {
   let ended = "";
@@ -94,7 +94,7 @@ async function keyOf(client: Client, json: object): Promise<string> {
   return `restore-${hash("sha256", JSON.stringify([ended, json]))}`;
 }
 
-/** The attributes that have a value: a request that has only its kind is the same as that of a job under way. */
+/** Returns the attributes with a value: a request with only its kind equals that of a running job. */
 const given = (wanted: Wanted): Partial<Wanted> =>
   Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
 
@@ -106,7 +106,7 @@ function refusalOf({ room, vaults, items, kept, leftOut }: Restored): number | u
   return leftOut > 0 && vaults + items + kept === 0 ? 422 : undefined;
 }
 
-/** In: the status of the refusal. */
+/** Returns the error. `status` is that of the refusal. */
 function nothingRestored(dryRun: boolean, status: number): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",

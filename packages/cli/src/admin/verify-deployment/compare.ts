@@ -2,7 +2,7 @@ import type { Deployed, DeployedBinding } from "./deployed.ts";
 import type { Hashes, Release, ReleaseBinding } from "./release.ts";
 import { isServed, type Served } from "./served.ts";
 
-/** Compares what is deployed with a release. */
+/** Compares a deployment with a release. */
 
 /** `configured`: the operator may choose the value, so it is shown and not judged. */
 export type Outcome = "equal" | "configured" | "changed" | "missing" | "unexpected";
@@ -11,21 +11,21 @@ export interface Result {
   readonly outcome: Outcome;
   readonly kind: "version" | "deployment" | "module" | "setting" | "binding" | "variable" | "secret" | "file";
   readonly name: string;
-  /** In words; never the value of a secret, or of what the release does not have. */
+  /** In words; never the value of a secret, or of anything that the release does not have. */
   readonly detail?: string;
 }
 
-/** Whether a result says that the deployment is not the release. */
+/** Returns true if a result shows that the deployment differs from the release. */
 export const isDifference = ({ outcome }: Result): boolean => outcome !== "equal" && outcome !== "configured";
 
 export interface Found {
   readonly deployed: Deployed;
-  /** That /health shows. */
+  /** The version that /health shows. */
   readonly version: string | undefined;
   readonly served: ReadonlyMap<string, Served>;
 }
 
-/** In: the release, what was found, and the name of the Worker. */
+/** Compares a release with the deployment. `name` is the name of the Worker. */
 export const compare = ({ version, worker, assets }: Release, found: Found, name: string): Result[] => [
   compareVersion(version, found.version),
   compareServing(found.deployed),
@@ -69,7 +69,7 @@ function compareSettings({ compatibilityDate, compatibilityFlags }: Release["wor
   ];
 }
 
-/** Settings that are compared elsewhere, and those that show nobody what the Worker does. */
+/** Settings that are compared elsewhere, and settings that do not expose the Worker's work. */
 const HARMLESS: ReadonlySet<string> = new Set(
   (
     "bindings compatibility_date compatibility_flags " +
@@ -77,7 +77,7 @@ const HARMLESS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Which logs a deployment keeps. Logs of invocations have URLs; sampling would drop the line of a failure. */
+/** The logs that a deployment keeps. Logs of invocations have URLs; sampling would drop the line of a failure. */
 const LOGS_KEPT = { enabled: true, invocation_logs: false, head_sampling_rate: 1 };
 
 /** Splits a setting into the values that LOGS_KEPT names, and all others. */
@@ -93,7 +93,7 @@ function splitLogs(observability: unknown): { logs: object; others: object } {
 /** Settings by which requests and logs are kept or go elsewhere. No release has one. */
 const LOGS: ReadonlySet<string> = new Set(["logpush", "observability", "streaming_tail_consumers", "tail_consumers"]);
 
-/** Whether a setting says anything. Of one with `enabled` it does when that or a part of it is on, or when it names destinations. */
+/** Returns true if a setting has an effect. A setting with `enabled` has one if it or a part of it is on, or if it names destinations. */
 function isSet(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (typeof value !== "object" || value === null) return Boolean(value);
@@ -131,7 +131,7 @@ function compareBindings({ bindings, variables, secrets }: Release["worker"], fo
   ];
 }
 
-/** What is called otherwise than a binding, by the type in Cloudflare's API. */
+/** The words for types in Cloudflare's API that are not called a binding. */
 const KINDS: Readonly<Record<string, Result["kind"]>> = { plain_text: "variable", json: "variable", secret_text: "secret" };
 
 function compareBinding({ name, type, class_name }: ReleaseBinding, found: DeployedBinding | undefined, worker: string): Result {
@@ -167,6 +167,6 @@ function compareFile(path: string, wanted: string, served: Served | undefined): 
 
 const missing = (kind: Result["kind"], name: string): Result => ({ outcome: "missing", kind, name });
 
-/** `fault`: what is told when it is not equal. */
+/** Returns a result. `fault` is the detail if it is not equal. */
 const judge = (kind: Result["kind"], name: string, isEqual: boolean, fault?: string): Result =>
   isEqual ? { outcome: "equal", kind, name } : { outcome: "changed", kind, name, ...(fault !== undefined && { detail: fault }) };

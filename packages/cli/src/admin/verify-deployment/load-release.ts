@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { type Release, RELEASE_FORMAT } from "./release.ts";
 
-/** Checks of parsed JSON. Each says what is wrong with a value, without the value. */
+/** Checks of parsed JSON. Each returns the fault of a value, without the value. */
 
 /** Returns the fault of a value, or `undefined`. `at`: the attributes that lead to the value. */
 type Check = (value: unknown, at: string) => string | undefined;
 
-/** What is wrong with the value at a place. */
+/** Returns the fault of the value at a place. */
 const fault = (at: string, expected: string): string => `${at || "it"} is not ${expected}`;
 
 const isText =
@@ -29,7 +29,7 @@ const isRecord =
       ? firstOf(Object.entries(value).map(([name, entry]) => [pathOf(at, JSON.stringify(name)), entry, check]))
       : fault(at, "an object");
 
-/** An object with these attributes and no others. One whose name ends with `?` may be absent. */
+/** Checks an object with exactly these attributes. An attribute whose name ends with `?` may be absent. */
 function isShape(attributes: Readonly<Record<string, Check>>): Check {
   const checks = new Map(Object.entries(attributes).map(([name, check]) => [name.replace(/\?$/, ""), check]));
   const required = Object.keys(attributes).filter((name) => !name.endsWith("?"));
@@ -48,7 +48,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const pathOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
 
-/** What the first check says that finds something. */
+/** Returns the first fault. */
 function firstOf(checks: readonly (readonly [at: string, value: unknown, check: Check])[]): string | undefined {
   for (const [at, value, check] of checks) {
     const found = check(value, at);
@@ -80,7 +80,7 @@ const RELEASE: Check = isShape({
   packages: isRecord(isShape({ version: WORD, files: HASHES })),
 });
 
-/** In: the text of the file, and its path for messages. Errors: throws a CliError that names the attribute which does not match. */
+/** Parses a release file. `path` is its path for messages. Throws a CliError that names the wrong attribute. */
 export function parseRelease(text: string, path: string): Release {
   const refusal = (what: string) =>
     new CliError(`${path} is not a release file: ${what}`, { exit: "usage", hint: "docs/release.md describes release.json." });
@@ -95,12 +95,12 @@ export function parseRelease(text: string, path: string): Release {
   return value as Release;
 }
 
-/** Where the file lies in the folder of a packed Worker, and in a checkout. */
+/** The paths of the file in the folder of a packed Worker, and in a checkout. */
 const PLACES = ["release.json", "dist/release.json"];
 
 /**
- * Loads the file `given`; without it that of the folder of a packed Worker or of a checkout. Errors: throws a CliError when there is none, or
- * when it does not match its schema.
+ * Loads the file `given`, or else the file of a packed Worker or a checkout. Throws a CliError if there is none, or if it does not match its
+ * schema.
  */
 export async function loadRelease(given: string | undefined, folder: string): Promise<Release> {
   const paths = given === undefined ? PLACES.map((place) => join(folder, place)) : [given];

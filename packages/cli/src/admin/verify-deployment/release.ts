@@ -1,4 +1,4 @@
-/** The file `release.json`: what a release consists of (docs/release.md). `npm run build` writes it. */
+/** The file `release.json`: the contents of a release (docs/release.md). `npm run build` writes it. */
 
 /** The format that this program writes and reads. */
 export const RELEASE_FORMAT = 1;
@@ -10,7 +10,7 @@ export type Hashes = Readonly<Record<string, string>>;
 export interface ReleaseBinding {
   readonly name: string;
   readonly type: string;
-  /** Of a Durable Object. */
+  /** Only for a Durable Object. */
   readonly class_name?: string;
 }
 

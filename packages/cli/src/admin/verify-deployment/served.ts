@@ -3,7 +3,7 @@ import { CliError, failureOf } from "../../frame/failure.ts";
 import { createFetch } from "../../frame/fetch.ts";
 import type { Service } from "../../frame/settings.ts";
 
-/** What a deployment serves at its address. */
+/** The files that a deployment serves at its address. */
 
 /** Files that Cloudflare reads and does not serve. */
 const NOT_SERVED = new Set(["_headers", "_redirects"]);
@@ -13,15 +13,15 @@ export const isServed = (path: string): boolean => !NOT_SERVED.has(path);
 /** The most bytes of a static file (developers.cloudflare.com/workers/platform/limits/#static-assets). */
 const FILE_BYTES_MAX = 25 * 1024 * 1024;
 
-/** How many files are asked for at a time. */
+/** Files that are requested at a time. */
 const FILES_AT_ONCE = 8;
 
-/** What came of a request for a file. */
+/** The outcome of a request for a file. */
 export type Served = { readonly sha256: string } | { readonly status: number };
 
 /**
- * Asks for the static files. In: their paths in the deployed folder. Out: the SHA-256 of each that is served, and the status of another
- * answer. Errors: throws a CliError when the service does not answer, or answers that it cannot.
+ * Requests the static files, given by their paths in the deployed folder. Returns the SHA-256 of each served file, and the status of any
+ * other answer. Throws a CliError if the service does not answer, or is unavailable.
  */
 export async function loadServed(service: Service, paths: readonly string[]): Promise<Map<string, Served>> {
   const found = new Map<string, Served>();
@@ -33,7 +33,7 @@ export async function loadServed(service: Service, paths: readonly string[]): Pr
   return found;
 }
 
-/** Where Cloudflare serves a file (html_handling `auto-trailing-slash`, its default). */
+/** Returns the address at which Cloudflare serves a file (html_handling `auto-trailing-slash`, its default). */
 const addressOf = (path: string): string => `/${path.replace(/(^|\/)index\.html$/, "$1").replace(/\.html$/, "")}`;
 
 async function loadFile(service: Service, path: string): Promise<Served> {
@@ -41,7 +41,7 @@ async function loadFile(service: Service, path: string): Promise<Served> {
   return status === 200 ? { sha256: hash("sha256", bytes) } : { status };
 }
 
-/** The version that /health shows (contract 13.2); `undefined` when it shows none. Errors: as `loadServed`. */
+/** Returns the version that /health shows (contract 13.2), or undefined. Throws as `loadServed` does. */
 export async function loadVersion(service: Service): Promise<string | undefined> {
   const { bytes } = await ask(service, "/health");
   try {
@@ -65,7 +65,7 @@ async function ask({ host, timeout }: Service, path: string): Promise<{ status: 
   }
 }
 
-/** Errors: throws a CliError for more bytes than a static file has: nothing that was deployed answers with them. */
+/** Throws a CliError for more bytes than a static file has: no deployed file has so many. */
 async function readBody(response: Response, url: string): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -11,8 +11,8 @@ import { isId } from "@item-vault/model/ids";
 import { type Found, NOTHING } from "./service.ts";
 
 /**
- * Checks a copy of the backups in a folder as far as that goes without keys: every file that a manifest names is there, with its
- * size and hash, and each manifest names the one before it.
+ * Checks a copy of the backups in a folder, as far as is possible without keys. Every file that a manifest names exists with its size and
+ * hash, and each manifest names its predecessor.
  */
 
 interface Loaded {
@@ -24,7 +24,7 @@ const byName = (a: string, b: string): number => (a < b ? -1 : 1);
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Out: also what cannot be read, by its path in the folder. Errors: throws a CliError when the folder has no backups. */
+/** Checks a folder. Returns also unreadable files, by their paths in the folder. Throws a CliError if the folder has no backups. */
 export async function checkFolder(folder: string): Promise<Found> {
   const names: string[] = await readdir(join(folder, "vaults")).catch(() => []);
   // Other programs leave files in folders, for example `.DS_Store`.
@@ -54,7 +54,7 @@ const finding = (kind: Finding["kind"], vault: string, snapshot: number | undefi
   repairable: false,
 });
 
-/** What a read of the file system has given, or in words why it failed, with the path in the folder. */
+/** The result of a read of the file system, or its fault in words, with the path in the folder. */
 type Read<T> = { readonly value: T } | { readonly fault: string; readonly isMissing: boolean };
 
 const attempt = <T>(path: string, reading: Promise<T>): Promise<Read<T>> =>
@@ -82,7 +82,7 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
     else manifests.set(`${vault} ${number}`, { manifest: parsed, sha256: hash });
     if (manifest && previous) {
       const { predecessor } = manifest;
-      // One that begins anew names none: the one before was not authentic then.
+      // A manifest that starts a new chain names no predecessor: it was not authentic then.
       const named = predecessor === null || (previous.sha256 ?? predecessor) === predecessor;
       const follows = previous.number === number - 1 && named;
       if (!follows) found.findings.push(finding("chain_broken", vault, number, `snapshot ${number - 1} is not its predecessor`));
@@ -96,7 +96,7 @@ async function checkVault(folder: string, vault: string, manifests: Map<string, 
   }
 }
 
-/** Out: words for what is no manifest of this snapshot, also when an attribute that is read here has another shape. */
+/** Parses a manifest. Returns words for a text that is not a manifest of this snapshot, or whose attributes have another shape. */
 function parseManifest(bytes: Uint8Array, vault: string, number: number): Manifest | string {
   const fault = "it is malformed, or that of another snapshot";
   try {
@@ -112,7 +112,7 @@ function parseManifest(bytes: Uint8Array, vault: string, number: number): Manife
   }
 }
 
-/** Whether a value is an array of objects, each of which has what `isOne` says. */
+/** Returns true if a value is an array of objects that `isOne` accepts. */
 const isListOf = (value: unknown, isOne: (one: Readonly<Record<string, unknown>>) => boolean): boolean =>
   Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null && isOne(one));
 

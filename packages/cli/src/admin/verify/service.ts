@@ -1,7 +1,7 @@
 import type { Finding } from "@item-vault/client";
 import type { Checked } from "../jobs/service.ts";
 
-/** What `admin verify` shows (contract 22). */
+/** The output of `admin verify` (contract 22). */
 
 /** A finding in one line, without a text of a user. */
 export function lineOf({ kind, vault, item, file, version, table, id, detail }: Finding): string {
@@ -12,7 +12,7 @@ export function lineOf({ kind, vault, item, file, version, table, id, detail }: 
 
 export const NOTHING: Checked = { rows: 0, items: 0, contents: 0, bytes: 0 };
 
-/** What a run found. */
+/** The results of a run. */
 export interface Found {
   readonly findings: Finding[];
   readonly checked: Checked;

@@ -24,7 +24,7 @@ export const VERIFY_OPTIONS = {
   format: { type: "string", value: "FORMAT", summary: "table (default) or json", choices: ["table", "json"] },
 } as const satisfies Options;
 
-/** The command that checks what the service stores. */
+/** The command that checks stored data. */
 
 export const VERIFY_COMMANDS: readonly Command[] = [
   command({

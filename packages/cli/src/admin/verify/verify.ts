@@ -14,7 +14,7 @@ import type { VERIFY_OPTIONS } from "./table.ts";
 
 type VerifyCall = Call<typeof VERIFY_OPTIONS>;
 
-/** `admin verify`. Out: the exit code: `found` when something is wrong and not repaired. */
+/** `admin verify`. Returns the exit code: `found` if a fault is left unrepaired. */
 export async function verify(call: VerifyCall): Promise<number> {
   const { io, options } = call;
   const { folder, backup } = options;
@@ -53,7 +53,7 @@ const LOST_ITEMS =
 const LOST_ROWS =
   "Rows that belong to no vault, or entries of a log, were lost. `--repair --accept-loss` takes them out of the count, with `--vault VAULT` those of its log.";
 
-/** What helps against a finding whose remedy is not its repair by the same command. */
+/** Returns advice for a finding that a repair by the same command does not remedy. */
 function hintOf({ kind, table, repairable, repaired, detail }: Finding): string | undefined {
   if (kind === "part_wrong" || detail.startsWith("the newest backup")) return DAMAGED_BACKUP;
   if (table === "root_key_uses" || table === "log_segments") return detail.includes("are missing") ? LOST_ROWS : undefined;
