@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text as textIn } from "node:stream/consumers";
 import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { parseDocument, publicKeyOf, textOf } from "../../../packages/cli/src/admin/keys/document.ts";
-import { wranglerIn } from "../../../packages/cli/src/admin/deploy/wrangler.ts";
+import { wranglerIn } from "../../../packages/cli/src/admin/deploy/cloudflare.ts";
 import { runHere } from "../support/here.ts";
 import { recordSleeps } from "../support/hurry.ts";
 import { runCli } from "../support/process.ts";

@@ -99,8 +99,6 @@ export interface State {
   readonly assets: Map<string, Buffer>;
   /** The static files of the newest upload of a Worker, by its name: the hashes by their paths. */
   readonly manifests: Map<string, Readonly<Record<string, string>>>;
-  /** The account's subdomain of workers.dev. */
-  subdomain: string | undefined;
   /** The ids of the accounts that the login reaches. */
   accounts: readonly string[];
 }

@@ -24,7 +24,7 @@ export interface Cloudflare {
   readonly calls: string[];
   readonly unknown: string[];
   /** Answers calls that match with an error, as often as they come; `undefined` ends that. */
-  fail: RegExp | undefined;
+  fail: Pick<RegExp, "test"> | undefined;
   /** The environment of a process that uses this server instead of Cloudflare. */
   readonly env: Readonly<Record<string, string>>;
   readonly close: () => Promise<void>;
@@ -38,7 +38,6 @@ export async function startCloudflare(): Promise<Cloudflare> {
     workers: new Map(),
     assets: new Map(),
     manifests: new Map(),
-    subdomain: "example",
     accounts: [ACCOUNT],
   };
   const accounts = () => ({ result: state.accounts.map((id) => ({ id, name: `The account ${id}` })) });

@@ -7,13 +7,13 @@ import { CliError } from "./failure.ts";
 export const ENDING_SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
- * Removes a file when a signal ends the process. If another part of the program handles the signal too, the process goes on. Returns a function
+ * Removes a file or folder when a signal ends the process. If another part of the program handles the signal too, the process goes on. Returns a function
  * that removes the listeners.
  */
 export function removeAtSignal(path: string): () => void {
   const offs = Object.entries(ENDING_SIGNALS).map(([signal, number]) => {
     const listener = () => {
-      rmSync(path, { force: true });
+      rmSync(path, { recursive: true, force: true });
       if (process.listenerCount(signal) === 1) process.exit(128 + number);
     };
     process.on(signal, listener);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { basename } from "node:path";
 import { CliError } from "../../frame/failure.ts";
 import { tell } from "../../output/format.ts";
-import { wranglerIn } from "../deploy/wrangler.ts";
+import { wranglerIn } from "../deploy/cloudflare.ts";
 import { type KeyDocument, textOf } from "./document.ts";
 import { type KeyFile, saveKeyFile } from "./file.ts";
 import type { KeysCall } from "./table.ts";

@@ -1,11 +1,14 @@
 import { hash } from "node:crypto";
 import { CliError } from "../../frame/failure.ts";
-import type { Api } from "../deploy/api.ts";
-import { type Binding, NO_WORKER } from "../deploy/found.ts";
+import { type Api, type Binding, NO_WORKER } from "../deploy/cloudflare.ts";
 
 /** What Cloudflare's API shows of a deployed Worker. */
 
 export interface DeployedBinding extends Binding {
+  /** The value of a variable that is a text. */
+  readonly text?: string;
+  /** The value of any other variable. */
+  readonly json?: unknown;
   /** Of a Durable Object. */
   readonly class_name?: string;
   /** Of a Durable Object: the Worker whose code it runs; absent for this one. */

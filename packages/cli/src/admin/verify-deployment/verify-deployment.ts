@@ -5,7 +5,7 @@ import type { Io } from "../../frame/io.ts";
 import { hostOf, loadConfig, type Service } from "../../frame/settings.ts";
 import { show, tell } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
-import { bearer, connect, type Login } from "../deploy/api.ts";
+import { bearer, connect, type Login } from "../deploy/cloudflare.ts";
 import { loadProject } from "../deploy/project.ts";
 import { compare, isDifference, type Result } from "./compare.ts";
 import { loadDeployed } from "./deployed.ts";
@@ -24,7 +24,7 @@ export async function run(call: VerifyCall): Promise<number> {
   const { folder, config } = await loadProject(options.from, io.env);
   const release = await loadRelease(options.release, folder);
   const service = await loadAddress(call);
-  const api = await connect(io, loginOf(io), config.account);
+  const api = await connect(io, loginOf(io), config.account_id);
   const worker = options.worker ?? config.name;
   const [deployed, version, served] = await Promise.all([
     loadDeployed(api, worker),
@@ -94,14 +94,13 @@ async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Servic
 /** Errors: throws a CliError without a token. */
 function loginOf({ env }: Pick<Io, "env">): Login {
   const token = env["CLOUDFLARE_API_TOKEN"]?.trim();
-  if (token) return { headers: bearer(token), hints: HINTS };
+  if (token)
+    return {
+      headers: bearer(token),
+      hint: `The token in CLOUDFLARE_API_TOKEN is not valid, or has ended, or may not read this. ${PERMISSION}`,
+    };
   throw new CliError("No token of Cloudflare is set", { exit: "denied", hint: `Set CLOUDFLARE_API_TOKEN. ${PERMISSION}` });
 }
 
-const PERMISSION = "The token needs the permission Workers Scripts, Read, in the account of the Worker.";
-
-const HINTS: Login["hints"] = {
-  400: "The token in CLOUDFLARE_API_TOKEN may be malformed.",
-  401: "The token in CLOUDFLARE_API_TOKEN is not valid, or has ended.",
-  403: `The token in CLOUDFLARE_API_TOKEN may not read this. ${PERMISSION} Without CLOUDFLARE_ACCOUNT_ID it also needs Account Settings, Read.`,
-};
+const PERMISSION =
+  "The token needs the permission Workers Scripts, Read, in the account of the Worker. Without CLOUDFLARE_ACCOUNT_ID it also needs Account Settings, Read.";
