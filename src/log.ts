@@ -15,7 +15,7 @@ function logLine(kind: FailureKind, cause: Cause | undefined, { request, operati
   console.warn(JSON.stringify({ request, operation, job, kind, ...cause }));
 }
 
-/** Logs an error that nobody is told about. `what` is the subject of a sentence. */
+/** Logs an error that no answer reports. `what` is the subject of a sentence. */
 export function logFailure(what: string, error: unknown, trace: Trace = {}): void {
   logLine("internal", causeOf(what, error), trace);
 }

@@ -6,7 +6,7 @@ import { SECOND } from "./model/time.ts";
  * its answer is sent. Beyond the bound a request is refused. It does not wait for another request, because such a wait hangs on Workers.
  */
 
-/** The bytes of all requests together, but for one that has more alone. */
+/** Bytes of all requests together. A single request may have more. */
 export const WORK_BYTES_MAX = 24 * 1024 * 1024;
 
 /** A request with fewer bytes is neither counted nor refused. */
@@ -31,7 +31,7 @@ const shares = new Set<Share>();
 /** Returns the share of a request that begins now. */
 export const openShare = (since: number): Share => ({ since, bytes: 0, answered: false });
 
-/** Returns the bytes of a request, which has answered or begun to. */
+/** Releases the bytes of a request that has answered, or begun to. */
 export function closeShare(share: Share | undefined): void {
   if (!share) return;
   share.answered = true;
@@ -40,7 +40,7 @@ export function closeShare(share: Share | undefined): void {
 }
 
 /**
- * Raises the bytes that a request has in work at one time to `bytes`. Work of jobs and coordinators has no share, and bounds of its own. Fails with
+ * Raises the bytes of a request in work at one time to `bytes`. Jobs and coordinators have no share; they have their own bounds. Fails with
  * `rate` if other requests have too many.
  */
 export function admitBytes(share: Share | undefined, bytes: number): Result<undefined> {

@@ -50,7 +50,7 @@ export interface Settings {
 const NUMBERS = {
   inlineLimit: { variable: "MAX_INLINE_FILE_SIZE_KB", least: 0, unit: 1024 },
   fileRetention: { variable: "FILE_RETENTION_DAYS", least: 0, unit: DAY },
-  // The log also tells which writes took effect, and idempotency records live for a day.
+  // The log also shows which writes took effect, and idempotency records live for a day.
   activityRetention: { variable: "ACTIVITY_RETENTION_DAYS", least: 1, unit: DAY },
   activityArchive: { variable: "ACTIVITY_ARCHIVE_DAYS", least: 0, unit: DAY },
   activityBytes: { variable: "ACTIVITY_MAX_MB", least: 1, unit: 1_000_000 },

@@ -13,7 +13,7 @@ import { concat } from "./bytes.ts";
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 
-/** One message: its header, and how its chunks are sealed and opened. */
+/** One message: its header, and the functions that seal and decrypt its chunks. */
 export interface ChunkCipher {
   readonly header: Uint8Array;
   readonly seal: (chunk: Uint8Array, index: number) => Promise<Uint8Array>;

@@ -25,7 +25,7 @@ export interface Claims {
   readonly expiresAt: number;
   /** Seconds by which the reads of the token may be old (contract 8.12). Absent: they read the primary. */
   readonly stale?: number | undefined;
-  /** The token is for service bindings (contract 18): its text is given to nobody, and no request may carry it. */
+  /** The token is for service bindings (contract 18). Its text is never given out, and no request may carry it. */
   readonly binding?: true | undefined;
   /**
    * The kind of row; absent for a token issued by the admin or by another token. The name of a person (contract 25) is the email.
@@ -59,7 +59,7 @@ export interface Terminal {
   readonly program: string;
 }
 
-/** The origin of a token that another token issued, or of a person who signs in by a rule and was added by nobody. */
+/** The origin of a token that another token issued, or of a person who was admitted by a rule. */
 export interface Descent {
   /**
    * The ids of the rows above. A token has all tokens from the admin's token to its issuer. A person has the issuer and its rule.
@@ -238,7 +238,7 @@ function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
-  // The admin acts under an id that is no UUID, and the coordinator looks up no row for it.
+  // The admin's id is not a UUID, and the coordinator looks up no row for it.
   if (!isId(id)) return undefined;
   if (issuedAt * 1000 > now + MINUTE || !isDialect(dialect) || typeof vaults !== "object" || !vaults) return undefined;
   if (stale !== undefined && !isStale(stale)) return undefined;

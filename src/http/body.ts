@@ -70,7 +70,7 @@ function parse(bytes: Uint8Array): Result<unknown> {
 /** Returns true if arrays and objects nest within the limit. This is checked before JSON.parse builds them. */
 function isShallow(text: string): boolean {
   let depth = 0;
-  // A string is skipped as a whole. JSON.parse refuses one that does not end.
+  // A string is skipped as a whole. JSON.parse refuses an unterminated string.
   for (const [token] of text.matchAll(/"(?:[^"\\]+|\\.)*"?|[[\]{}]/gs)) {
     if (token === "[" || token === "{") depth++;
     else if (token === "]" || token === "}") depth--;

@@ -33,7 +33,7 @@ export async function sendChange(call: Call, vault: string, change: Change, bind
   return (await tryChange(call, vault, change, binding)).answer;
 }
 
-/** Sends a change as `sendChange`, and also tells how often. */
+/** Sends a change as `sendChange` does, and returns also the number of tries. */
 export async function tryChange(call: Call, vault: string, change: Change, binding: Binding): Promise<Tried<Answer>> {
   const operation = await operationOf(call, vault, change, binding);
   const known = lookAtStates(call.store.db, Date.now());

@@ -11,13 +11,13 @@ import type { Caller, Reply } from "./route.ts";
 
 /** Reads that a replica of the database may answer, for a token with `stale` (contract 8.12 to 8.14). */
 
-/** The header with which a client gets the state of an answer, and asks for one that is no earlier. */
+/** The header with the state of an answer. A client sends it to ask for a state that is no earlier. */
 const BOOKMARK = "Item-Vault-Bookmark";
 
 /** The headers of an answer to a near read, and of a write. An error has none of them. */
 export const NEAR_HEADERS = ["Item-Vault-Served-By", "Item-Vault-Age", BOOKMARK];
 
-/** The bookmarks of a request; `undefined`, when one of them is sealed under a root key that the service does not have. */
+/** The bookmarks of a request; `undefined` if one of them is sealed under a root key that the service does not have. */
 export type Bookmarks = readonly string[] | undefined;
 
 /** Parses the bookmarks of a request. Fails with `invalid`. */

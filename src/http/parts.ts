@@ -27,7 +27,7 @@ export function parseTarget(c: Context): Result<Target> {
   const ids = IDS.map((name) => [name, idOf(c, name)] as const);
   const wrong = ids.find(([, id]) => id === undefined);
   if (wrong) return fail(`${wrong[0]}_id`);
-  // The id of a File is a plain string (contract 3): a text that is no id names nothing.
+  // The id of a File is a plain string (contract 3). A text that is not an id names nothing.
   const file = idOf(c, "file") ?? c.req.param("file")!;
   const version = parseVersion(c.req.param("version") ?? "") ?? 0;
   const named = Object.fromEntries(ids) as Record<(typeof IDS)[number], string>;

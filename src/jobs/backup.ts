@@ -41,7 +41,7 @@ interface BackupState {
   readonly after: string;
   /** The backup of the first vault of the queue, when it has begun. */
   readonly vault?: VaultBackup | undefined;
-  /** A vault that was left out: its newest backup is named in place of one of this job. */
+  /** A vault left out: its newest backup is named instead of one of this job. */
   readonly skipped?: string | undefined;
   /** True if the vault before was left out because D1, R2 or a coordinator did not answer. */
   readonly unavailable?: boolean;
@@ -232,7 +232,7 @@ async function continueVault(ports: Ports, state: BackupState, begun: VaultBacku
   if (outcome.value.kind === "running") return ok({ state: { ...state, vault: outcome.value.state } });
   if (outcome.value.kind === "deleted")
     return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
-  // A repeated step finds its own snapshot, which has the state of the vault, or one that it follows.
+  // A repeated step finds its own snapshot, which has the state of the vault or a state that it follows.
   if (outcome.value.kind === "overtaken") return ok({ state: { ...state, vault: undefined } });
   const { open, copied } = outcome.value;
   const { rows, bytes } = sizeOfBackup(open.manifest);

@@ -24,9 +24,8 @@ import { type EngineContext, kindOf, mayStop, runStep, setNextAlarm } from "./en
 import { KINDS } from "./kinds.ts";
 
 /**
- * The Durable Object of the deployment, of which there is one: it creates every job, keeps the list of them, and runs them.
- *
- * During a deployment, Workers of one release call an operator of another: the names of the methods stay.
+ * The only Durable Object of the deployment: it creates every job, keeps their list, and runs them. During a deployment, Workers of one
+ * release call an operator of another, so its methods keep their names.
  */
 export class Operator extends DurableObject<Env> {
   /** The requests that wait for the end of a job, by its id. */

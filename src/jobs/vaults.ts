@@ -25,7 +25,7 @@ export interface VaultsState<V extends ListedVault> {
 export const FIRST_VAULTS: VaultsState<never> = { waiting: [], after: "", listed: "", done: 0 };
 
 interface VaultsWork<V extends ListedVault> {
-  /** Lists some vaults after a place, in the order of their places; none: there are no more. One D1 call. */
+  /** Lists some vaults after a place, in the order of their places. An empty list means that there are no more. Makes one D1 call. */
   readonly list: (place: string) => Promise<Result<readonly V[]>>;
   /** Makes a call for a vault. Returns the position of the next call, or undefined if the vault is done. */
   readonly serve: (vault: V, after: string) => Promise<Result<string | undefined>>;

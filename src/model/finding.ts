@@ -62,7 +62,7 @@ export interface Finding extends Named {
 
 /** The amounts of checked data. */
 export interface Checked {
-  /** Rows that were opened or compared. */
+  /** Rows that were decrypted or compared. */
   readonly rows: number;
   readonly items: number;
   /** Contents of Files. */

@@ -20,7 +20,7 @@ export const LIMITS = {
   activityDepth: 1_050, // the last entry that a page with an offset reaches
   countedActivity: 1_000, // the most entries that are counted for Content-Range
   pageSize: 4 * 1024 * 1024, // characters; a page ends when it reaches this size
-  pageRows: 4_000, // Items that a page with a filter looks at
+  pageRows: 4_000, // Items that a page with a filter reads
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // Cloudflare's limit of a request body
   objectPart: 50_000_000, // part of a backup's object in one request, because a sealed File can be larger than Cloudflare's limit

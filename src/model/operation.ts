@@ -72,7 +72,7 @@ interface CreateItem {
   readonly lost?: LostItem | undefined;
 }
 
-/** An Item of which rows may be left, and its own row was lost. */
+/** An Item whose own row was lost; other rows may be left. */
 export interface LostItem {
   /** True if the vault's counter of Files still includes the Item's Files. */
   readonly filesCounted: boolean;

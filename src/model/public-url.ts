@@ -22,7 +22,7 @@ const LOCAL = new RegExp(
   ].join("|")})$`,
 );
 
-/** Two labels or more, of which the last one is no number: `URL` has turned every spelling of an IPv4 address into digits. */
+/** Two labels or more, and the last one is not a number: `URL` turns every spelling of an IPv4 address into digits. */
 const NAME = /^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?$/;
 
 const HTTPS: Rules = [[({ protocol }) => protocol !== "https:", "does not begin with https://"]];

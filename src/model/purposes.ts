@@ -1,7 +1,7 @@
 /** The consequences of a field's purpose (contract 2). */
 
 interface Rules {
-  /** The id and label of a field that has none of its own. */
+  /** The id and label of a field that has neither. */
   readonly name?: string;
   /** The type that replaces the field's own. */
   readonly type?: "CONCEALED";
@@ -18,7 +18,7 @@ export const PURPOSES = {
 
 export type Purpose = keyof typeof PURPOSES;
 
-/** Returns the id and label that a purpose gives; `undefined` for `""`, and for a text that is no purpose. */
+/** Returns the id and label that a purpose gives. Returns `undefined` for `""`, and for a text that is not a purpose. */
 export const nameOfPurpose = (purpose: string): string | undefined =>
   Object.hasOwn(PURPOSES, purpose) ? purposeRules(purpose as Purpose).name : undefined;
 

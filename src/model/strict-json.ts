@@ -25,7 +25,7 @@ export function parseStrictObject(bytes: Uint8Array): JsonObject | undefined {
 /** Returns the number of member names in a JSON text, or undefined if it nests too deep. */
 function namesIn(text: string): number | undefined {
   let [depth, names] = [0, 0];
-  // A string is skipped as a whole, and JSON.parse refuses one that does not end. A name is a string that a colon follows.
+  // A string is skipped as a whole, and JSON.parse refuses an unterminated string. A name is a string followed by a colon.
   for (const [token, colon] of text.matchAll(/"(?:[^"\\]+|\\.)*"?(\s*:)?|[[\]{}]/gs)) {
     if (colon !== undefined) names++;
     else if (token === "[" || token === "{") depth++;

@@ -36,7 +36,7 @@ export interface Vault {
   readonly reseal?: Reseal | undefined;
 }
 
-/** A vault of which both texts are known. */
+/** A vault whose texts are both known. */
 export type NamedVault = Vault & { readonly name: string; readonly description: string };
 
 export const isNamed = (vault: Vault): vault is NamedVault => vault.name !== undefined && vault.description !== undefined;

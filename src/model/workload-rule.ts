@@ -6,10 +6,10 @@ import { fits } from "./limits.ts";
 import { type Permit, type PresetName, PRESETS } from "./workload-presets.ts";
 
 /**
- * Rules of workload identity: which claims (RFC 7519 section 4) a workload's token needs, and with which values. A claim is named by its name
- * or, where the name begins with `/`, by a JSON pointer (RFC 6901): `/kubernetes.io/namespace` is the attribute `namespace` of the claim
- * `kubernetes.io`. Values are compared as they are: there are no wildcards, and a number is never equal to a string. A list has the values of its
- * entries: `groups` of the rule `platform` matches `["platform", "staff"]`.
+ * Rules of workload identity: the claims (RFC 7519 section 4) of a workload's token, and their values. A claim is named by its name or by a
+ * JSON pointer (RFC 6901), which begins with `/`: `/kubernetes.io/namespace` is the attribute `namespace` of the claim `kubernetes.io`.
+ * Values are compared exactly: there are no wildcards, and a number never equals a string. A list matches by any of its entries: `groups` of
+ * the rule `platform` matches `["platform", "staff"]`.
  */
 
 /** A value that a claim is compared with. */

@@ -76,7 +76,7 @@ export async function fetchDocument(
   }
 }
 
-/** Returns `undefined` for more than 64 KiB, of which no more are read. */
+/** Returns `undefined` for more than 64 KiB. It reads no further. */
 async function readBytes(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;

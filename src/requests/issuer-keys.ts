@@ -23,7 +23,7 @@ export interface KeysPorts {
   readonly claim: (now: number) => Promise<boolean>;
   /** Writes `keys` and `fetchedAt`. */
   readonly save: (keys: readonly WorkloadKey[], fetchedAt: number) => Promise<void>;
-  /** Lets work go on after the answer (`waitUntil`). */
+  /** Lets work continue after the answer (`waitUntil`). */
   readonly defer: (work: Promise<unknown>) => void;
   readonly report: (fault: FetchFault) => void;
 }
@@ -129,9 +129,9 @@ interface Kept {
 const kept = createCache<Kept>(8, DAY);
 
 /**
- * Returns the keys with which a token of an issuer of people is verified, fetched as `planKeys` says; after a failure a second later. Keys of
- * ten minutes before are used only while no newer ones can be fetched. Returns `undefined` when nothing can be told about the token, and tells
- * `report` why.
+ * Returns the keys that verify a token of an issuer of people. They are fetched as `planKeys` decides; after a failure a second later. Keys
+ * older than ten minutes are used only while no newer keys can be fetched. Returns `undefined` if the token cannot be judged, and calls
+ * `report` with the reason.
  */
 export async function loadPeopleKeys(
   { issuer, keysAt, allowedOrigins }: PeopleIssuer,

@@ -43,7 +43,7 @@ export async function countFailure(env: Env, address: string | undefined, refusa
   return (await within(env.FAILURE_RATE, network(address))) ? refusal : fail("rate");
 }
 
-/** The networks that have sent too many cookies of ended sessions, for as long as a 429 tells them to wait. */
+/** The networks that have sent too many cookies of ended sessions, for as long as a 429 asks them to wait. */
 const floods = createCache<true>(1024, 10 * SECOND);
 
 /** Returns true if an address has recently sent too many cookies of ended sessions. `now` is in Unix milliseconds. */
@@ -89,7 +89,7 @@ export async function limitExchange(env: Env, address: string | undefined): Prom
   return !address || (await within(env.FAILURE_RATE, `exchange ${network(address)}`)) ? undefined : fail("rate");
 }
 
-/** Counts one request. A limiter that fails limits nobody: it protects against load and is no access control. */
+/** Counts one request. A failing limiter limits nobody: it protects against load and is not access control. */
 async function within(limiter: RateLimit, key: string): Promise<boolean> {
   try {
     return (await limiter.limit({ key })).success;

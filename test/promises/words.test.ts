@@ -256,9 +256,9 @@ const NOT_OURS =
 const RULES: readonly (readonly [rule: string, breaks: (comment: Comment) => boolean])[] = [
   [
     "begins with no clause as a noun",
-    ({ isDoc, text }) => isDoc && /^(?:What|Whether|Who|Whose|How|Which|Where|When|That)\b/.test(text),
+    ({ isDoc, text }) => isDoc && /^(?:SQL: )?(?:What|Whether|Who|Whose|How|Which|Where|When|That)\b/i.test(text),
   ],
-  ["has no telegram", ({ text }) => /\b(?:In|Out|Errors)(?:, \w+)?: /.test(text)],
+  ["has no telegram", ({ text }) => /\b(?:In|Out|Errors)(?:, [\w ]+)?: /.test(text)],
   ["has no sentence of more than 30 words", ({ text }) => sentencesOf(text).some((one) => one.split(" ").length > 30)],
   ["uses the field's words", ({ text }) => NOT_OURS.test(text)],
   ["does not say that a bound is one", ({ text, declaration }) => BOUND.test(text) && /\bconst \w+_MAX\b/.test(declaration)],

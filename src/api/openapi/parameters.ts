@@ -18,7 +18,7 @@ const inQuery = (name: string, description: string, schema: Schema): Parameter =
 const inHeader = (name: string, description: string, schema: Schema): Parameter => ({ name, in: "header", description, schema });
 
 const text: Schema = { type: "string" };
-/** The id of an entry of the log; after `~` one that is damaged, as the `Link` of a page has it. */
+/** The id of an entry in the log. A damaged id follows `~`, as in the `Link` of a page. */
 const entry: Schema = { anyOf: [ref("IdInput"), { type: "string", pattern: "^~" }] };
 const flag: Schema = { type: "boolean" };
 

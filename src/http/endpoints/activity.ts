@@ -53,8 +53,8 @@ export const listActivity = serveBy({
     const { store, actor, claims } = call;
     const { limit, offset, before, filtered } = window;
     const { vault, ...filter } = filtered?.filter ?? {};
-    // The log of a vault with a scope of Items would tell of others (contract 8.15). A token may name any id as a vault; NOWHERE is the log
-    // of the admin.
+    // With a scope of Items, the log of a vault would reveal other Items (contract 8.15). A token may name any id as a vault; NOWHERE is the
+    // log of the admin.
     const isShown = (one: string) => one !== NOWHERE && one === (vault ?? one) && itemsIn(call.vaults[one]) === undefined;
     const logs = [...vaultsWith("r", call).filter(isShown), ...(vault ? [] : [actor])];
     if (before !== undefined) {

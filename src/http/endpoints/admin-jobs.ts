@@ -43,7 +43,7 @@ export const createJob = serveBy({
   async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {
     const { env } = call.c;
     const request = { id: await newId(call, "new job"), request: await fingerprint(JSON.stringify(wanted)) };
-    // A repeated request gets its job also when none would be created any more.
+    // A repeated request gets its job even if no new job would be created now.
     const known =
       call.idempotencyKey === undefined
         ? ok(undefined)
@@ -114,7 +114,7 @@ export const listJobs = serveBy({
   },
   async handle(call: Call, { limit, after }: Page): ReplyTo<"listJobs"> {
     const { c } = call;
-    // One more, which tells whether another page follows.
+    // One more job shows if another page follows.
     const jobs = await callOperator(c.env, "unavailable", async (operator) => ok(await operator.list(limit + 1, after)));
     if (!jobs.ok) return jobs;
     const page = jobs.value.slice(0, limit);

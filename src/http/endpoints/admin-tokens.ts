@@ -29,8 +29,8 @@ export const createToken = serveBy({
     const claims: Claims = { id, name, dialect, vaults, ...times, binding, stale, delegate, kind, backupsOnly };
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
-    // The token is not stored: only this answer, and that to a repeated request, contains it.
-    // One for service bindings is in no answer: nobody needs it, and it would authenticate nobody (decision 0025).
+    // The token is not stored: only this answer, and the answer to a repeated request, contain it. A token for service bindings is in no
+    // answer, because nobody needs it, and it would authenticate nobody (decision 0025).
     const token = binding ? undefined : issued.value.token;
     return ok({ json: presentIssuedToken(issued.value.claims, token, "uuid"), made: id });
   },

@@ -40,7 +40,7 @@ export const createChildToken = serveBy({
   },
 });
 
-/** Before the database is so full that nothing else can be written: somebody else has to delete (contract 12.7). */
+/** The limit is lower than for other writes, because deletions need space too (contract 12.7). */
 async function issue(call: Call, child: Claims): Promise<Result<IssuedToken>> {
   const isFull = await confirmLevel(call.store, "warning");
   if (!isFull.ok) return isFull;

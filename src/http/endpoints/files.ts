@@ -98,7 +98,7 @@ function firstTooLarge(files: readonly KeyedFile[], limit: number): KeyedFile | 
   });
 }
 
-/** Sends a content, whole or in part (RFC 9110 section 14), opened while it is streamed. */
+/** Sends a content, whole or in part (RFC 9110 section 14). It is decrypted while it is streamed. */
 
 /** Sends the bytes of a File. Fails with `range`, with `integrity` if the object in R2 does not match the row, and with `unavailable`. */
 async function sendContent(c: Context, address: ContentAddress, file: KeyedFile): Promise<Result<Response>> {

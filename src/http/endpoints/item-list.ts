@@ -203,7 +203,7 @@ async function sendPage(
     listed += texts.length;
     entries.push(...presented);
     if (slice.next === undefined || listed >= limit || size >= LIMITS.pageSize || rows >= LIMITS.pageRows) break;
-    // Where archived Items are left out, two small slices usually fill the page; any further one is large.
+    // Without archived Items, two small slices usually fill the page; any further slice is large.
     const following = await load(call, list, slice.next, { most: slices.length > 1 ? undefined : firstRowsMax(list) });
     if (!following.ok) return following;
     slice = following.value;

@@ -24,7 +24,7 @@ export async function getMetrics(c: Context): Promise<Result<Content<never>>> {
 
 type Sample = readonly [labels: string, value: number];
 
-/** Bytes of the database. Absent: D1 has not told its size; the setting is malformed. */
+/** Bytes of the database. Absent if D1 has not reported its size, or if the setting is malformed. */
 interface Sizes {
   readonly size: number | undefined;
   readonly limit: number | undefined;

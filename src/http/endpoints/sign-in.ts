@@ -47,7 +47,7 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   const granted = await (state === undefined
     ? signInByAccess(c, store)
     : signInByProvider(c, store, { code: code!, state, iss }));
-  // No failed authentication: the console asks so at its start, also where there is no Access.
+  // Not a failed authentication: the console asks so at its start, even without Access.
   if (!granted) return fail(store.settings.oidc ? "sign_in_needed" : "unauthorized");
   return granted.ok ? granted : refuseSignIn(c, granted);
 }

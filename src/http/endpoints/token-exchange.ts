@@ -34,8 +34,8 @@ import type { Content } from "../route.ts";
 import { closeShare, openShare } from "../../memory-budget.ts";
 
 /**
- * POST /v1/token-exchange (RFC 8693): exchanges the token of a workload for one of this service (contract 27.6 to 27.9). For the client every
- * refusal is the same 401; the log of the admin has the reason.
+ * POST /v1/token-exchange (RFC 8693): exchanges the token of a workload for a token of this service (contract 27.6 to 27.9). For the client
+ * every refusal is the same 401; the admin's log has the reason.
  */
 
 /** Why a token was refused, for the log. */

@@ -14,10 +14,10 @@ export interface Channel {
   events: readonly VaultEvent[];
   /** True if the vault may have events after `head`. */
   stale: boolean;
-  /** The newest write that the coordinator told of. */
+  /** The newest write reported by the coordinator. */
   hint: string | undefined;
   deleted: boolean;
-  /** A request reads the events after `head` until this time, so no other one does: Unix milliseconds. */
+  /** Until this time, in Unix milliseconds, a request reads the events after `head`, so no other request does. */
   readingUntil: number;
   /** The request that holds the WebSocket to the coordinator. */
   owner: Listener | undefined;
@@ -85,7 +85,7 @@ export function restart(channel: Channel, head: Cursor): void {
   channel.stale = false;
 }
 
-/** Another request may do this: the platform goes on in the context of the waiting one (handle_cross_request_promise_resolution). */
+/** Another request may do this: the platform continues in the context of the waiting request (handle_cross_request_promise_resolution). */
 export function wake(listener: Listener): void {
   const { resolve } = listener;
   listener.woken = true;

@@ -14,9 +14,9 @@ export const channels = new Map<string, Channel>();
 const LISTENER_LEASE_MS = 30 * SECOND;
 
 /**
- * Makes sure that another request of a family of tokens may wait in this isolate (contract 15.11). A family is named by the token at its top
- * (`rootOf`). Fails with `rate` if the family has `tokenListeners` requests there, or if all families together have `listeners` and this one
- * has its share of them.
+ * Ensures that another request of a family of tokens may wait in this isolate (contract 15.11). A family is identified by its topmost token
+ * (`rootOf`). Fails with `rate` if the family has `tokenListeners` requests there. Fails so too if all families together have `listeners`,
+ * and this family has its share of them.
  */
 export function admit(family: string): Result<undefined> {
   // Otherwise only waiting requests remove ended requests, and an isolate in which all have ended would refuse every new request.

@@ -95,7 +95,7 @@ export async function readChannel(store: Store, channel: Channel): Promise<void>
     if (gone) restart(channel, last);
     else append(channel, events, last);
     const position = channel.hint === undefined || channel.hint === hint ? undefined : parseCursor(channel.hint);
-    // What the coordinator has told of during the read may be among the events already.
+    // A write reported by the coordinator during the read may already be among the events.
     channel.stale = more || (channel.hint !== hint && !(position && eventsAfter(channel, position)));
   } else if (answer.failure.kind === "vault_not_found") {
     channel.deleted = true;

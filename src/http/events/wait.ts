@@ -73,7 +73,7 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
  */
 const CONNECTIONS_AT_ONCE_MAX = 6;
 
-/** Opens the WebSockets of channels until the next check is due, and then looks for writes of the time before. */
+/** Opens the WebSockets of channels until the next check is due, then searches for earlier writes. */
 async function connectAll(session: Session, channels: readonly Channel[]): Promise<void> {
   const { env, store, listener, sockets } = session;
   for (let first = 0; first < channels.length && !isCheckDue(Date.now()); first += CONNECTIONS_AT_ONCE_MAX) {

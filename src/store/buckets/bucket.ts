@@ -12,7 +12,7 @@ export interface Bucket {
   /** Stores an object in place of an earlier one, wholly or not at all. Nothing is stored if the pieces throw or have another length. */
   put(key: string, content: ObjectContent, options?: PutOptions): Promise<PutOutcome>;
   list(options?: ListOptions): Promise<ObjectPage>;
-  /** Deletes objects, of which some may not exist. */
+  /** Deletes objects. Some of them may not exist. */
   delete(keys: readonly string[]): Promise<void>;
 }
 

@@ -60,7 +60,7 @@ const SQL = {
     INSERT ${into("past_writes")} SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = min(max(past_writes.writes, 0), ${COUNT_MAX}) + excluded.writes`,
   deleteVault: "DELETE FROM vaults WHERE id = ?1",
-  /** Deletes a restore that was begun and given up. */
+  /** Deletes a restore that was abandoned. */
   deleteRestore: "DELETE FROM restores WHERE vault_id = ?1",
 };
 
@@ -172,7 +172,7 @@ const VERSION_COLUMNS = ITEM_COLUMNS.filter((column) => column !== "id" && !INDE
 const ITEM_SQL = {
   insertItem: insertRow("items", ["vault_id", ...ITEM_COLUMNS]),
   updateItem: `UPDATE items SET ${assignments(VERSION_COLUMNS, 3)} WHERE vault_id = ?1 AND id = ?2`,
-  // A statement of its own, because SET of an indexed column writes the index even when the value stays the same.
+  // A separate statement, because SET of an indexed column writes the index even if the value does not change.
   renameItem: `UPDATE items SET ${assignments([...VERSION_COLUMNS, ...INDEX_COLUMNS], 3)} WHERE vault_id = ?1 AND id = ?2`,
   deleteItem: "DELETE FROM items WHERE vault_id = ?1 AND id = ?2",
 };

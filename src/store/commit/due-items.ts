@@ -2,12 +2,12 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { isExpired } from "../vaults/due-vaults.ts";
 
-/** Finds the Items of one vault of which something is past its retention (vault/expiry.ts). */
+/** Finds the Items of one vault with rows past the retention (vault/expiry.ts). */
 
 export interface DueItems {
   /** Existing and deleted Items, in the order of their ids. */
   readonly items: readonly string[];
-  /** The id after which the next call begins; absent when there are no more. */
+  /** The id after which the next call begins; absent if there are no more. */
   readonly next: string | undefined;
 }
 
@@ -30,7 +30,7 @@ const SURPLUS = `
 const SQL = {
   expired: EXPIRED,
   surplus: SURPLUS,
-  /** This is no write to the vault. The value only tells the cron trigger which vaults to read, and a commit only raises it. */
+  /** This is not a write to the vault. The value only tells the cron trigger which vaults to read, and a commit only raises it. */
   lower: `
     UPDATE vaults SET versions_kept = ?2 WHERE id = ?1 AND versions_kept > ?2 AND NOT EXISTS (
       SELECT 1 FROM item_versions AS kept WHERE vault_id = ?1 GROUP BY item_id

@@ -9,8 +9,8 @@ import { into } from "../tables/statements.ts";
 /** The statements with which `verify` repairs data that can be computed from other rows (decision 0035). */
 
 /**
- * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the
- * count tells how many are missing.
+ * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the count
+ * shows how many are missing.
  */
 const leaving = (name: CountOfLoss): string =>
   `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
@@ -35,7 +35,7 @@ const SQL = {
     INSERT ${into("root_key_uses", ["id", ...USES])}
     VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
     ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = ${leavingUses(name)}`).join(", ")}`,
-  /** A `last_id` that cannot be right becomes the least one that can. */
+  /** An impossible `last_id` becomes the lowest possible one. */
   segment: `
     UPDATE log_segments SET entries = ?3, last_id = max(?4, coalesce((
       SELECT before.last_id FROM log_segments AS before WHERE before.vault_id = ?1 AND before.id < ?2 AND before.id > ?6

@@ -11,7 +11,7 @@ import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
 import { type KeptTexts, NOTHING_KEPT, type VersionRef } from "./kept-rows.ts";
 import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
 
-/** The state of a vault that a group of writes needs, opened. */
+/** The decrypted state of a vault that a group of writes needs. */
 export interface Snapshot {
   /** Absent if the vault does not exist or is broken. */
   readonly opened: OpenVault | undefined;
@@ -136,7 +136,7 @@ async function openEach<Row, V>(
   return new Map(await Promise.all(rows.map(async (row) => [name(row), await open(row)] as const)));
 }
 
-/** The part of a snapshot for which no row has to be opened. */
+/** The part of a snapshot that needs no decryption. */
 
 /** Returns the rows in D1 of each Item that has any, by Item id. A deletion of an existing Item is a damaged row, and is ignored. */
 function storedItems({ items, filesOf, kept, deleted }: Rows): Map<string, StoredItem> {

@@ -8,7 +8,7 @@ import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Loads the contents of Files from R2: opened piece by piece, and refused when they do not match their row. */
+/** Loads the contents of Files from R2. They are decrypted piece by piece, and refused if they do not match their row. */
 
 /** The bytes `start` to `end`, both included, of a content. */
 export interface ByteRange {

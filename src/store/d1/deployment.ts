@@ -3,7 +3,7 @@ import { runBatch } from "./database.ts";
 
 /** The id of the deployment, and whether the database was ever used. */
 
-/** SQL: whether a row of `deployment` has an id as a migration makes it. */
+/** SQL: true if a row of `deployment` has an id in the form that a migration gives it. */
 export const IS_DEPLOYMENT = "(length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*')";
 
 /** SQL: the id of the deployment; NULL when its row is lost or damaged. */
@@ -16,7 +16,7 @@ export const SELECT_DEPLOYMENT = `SELECT ${DEPLOYMENT_ID} AS id`;
 export const DEPLOYMENT_LOST =
   "the row of the table deployment is lost or damaged: the next backup or restore takes its id from the newest manifest of BACKUPS";
 
-/** SQL: whether the deployment has or had vaults or tokens. */
+/** SQL: true if the deployment has or had vaults or tokens. */
 export const IN_USE =
   "(EXISTS (SELECT 1 FROM vaults) OR EXISTS (SELECT 1 FROM tokens) " +
   "OR EXISTS (SELECT 1 FROM ended_tokens) OR EXISTS (SELECT 1 FROM past_writes))";

@@ -67,7 +67,7 @@ interface ServedAnswer<T> {
 async function answer<T>(db: D1Database, read: NearRead, statements: D1PreparedStatement[]): Promise<ServedAnswer<T>> {
   const [now, stale] = [read.clock(), read.stale * SECOND];
   const { states } = lookAtStates(db, now);
-  // The oldest one that is allowed: a replica has it sooner than a later one.
+  // The oldest permitted state: a replica has it sooner than a later one.
   const state = states.find(({ at }) => now - at <= stale);
   if (!state || !read.bookmarks) return answerFromPrimary(db, read, statements);
   if (now - states.at(-1)!.at > stale / 2) refresh(db, read);

@@ -1,6 +1,6 @@
 /**
- * The schemas of the SQLite that each Durable Object has. The version of a schema is the number of its migrations that were applied. As with
- * D1, one that was released is never edited, and a release only expands the schema (docs/decisions, 0010).
+ * The schemas of the SQLite in each Durable Object. The version of a schema is the number of its applied migrations. As with D1, a released
+ * migration is never edited, and a release only expands the schema (docs/decisions, 0010).
  */
 
 /**
@@ -23,8 +23,8 @@ export const OPERATOR_MIGRATIONS: readonly string[] = [
 
 /** The tables of a vault's coordinator. */
 export const COORDINATOR_MIGRATIONS: readonly string[] = [
-  // `watched` has the pending contents: see contents/pending.ts. `webhooks` tells how far deliveries are, and has the
-  // newest attempts: see events/webhook-progress.ts and events/webhook-attempts.ts.
+  // `watched` has the pending contents: see contents/pending.ts. `webhooks` has the progress of deliveries and the newest attempts: see
+  // events/webhook-progress.ts and events/webhook-attempts.ts.
   `CREATE TABLE watched (
     key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;

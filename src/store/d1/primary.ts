@@ -7,7 +7,7 @@ export interface PrimaryAnswer<T = unknown> {
 }
 
 /**
- * Returns one D1 call to the primary. A session of its own for each call: only the first query of a session is certain to reach the primary
+ * Makes one D1 call to the primary. Each call has its own session, because only the first query of a session is certain to reach the primary
  * (developers.cloudflare.com/d1/best-practices/read-replication).
  */
 export async function callPrimary<T = unknown>(db: D1Database, statements: D1PreparedStatement[]): Promise<PrimaryAnswer<T>> {

@@ -15,7 +15,7 @@ export interface BackupFigures {
   readonly behind: number;
   /** Rows that could not be decrypted. */
   readonly broken: number;
-  /** Snapshots of which the bucket had lost objects when the next ones began. */
+  /** Snapshots that had lost objects in the bucket when the next snapshots began. */
   readonly damaged: number;
   /** The number of its registry. */
   readonly number: number | undefined;

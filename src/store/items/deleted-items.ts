@@ -19,7 +19,7 @@ export interface DeletedPage extends OfVault {
   readonly next: string | undefined;
 }
 
-/** The columns that tell of the deletion. Nothing seals them. */
+/** The plaintext columns of the deletion. */
 export interface DeletionColumns {
   readonly deleted_at: number;
   readonly deleted_by: string;

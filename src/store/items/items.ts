@@ -132,7 +132,10 @@ export async function loadItem(store: Store, access: VaultAccess, item: string):
   return openAnswered(read.value, access.vault, { ...joined, id: item }, rows[0]);
 }
 
-/** Checks that an Item exists, without opening it. Errors, in this order: `unauthorized` (revoked), `vault_not_found`, `item_not_found`. */
+/**
+ * Checks that an Item exists, without decrypting it. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`,
+ * `item_not_found`.
+ */
 export async function requireItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
   const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedItem(item, "items.id AS item"));
   if (!read.ok) return read;

@@ -35,7 +35,7 @@ export interface Slice extends OfVault {
 }
 
 export interface SliceOptions {
-  /** The number of rows to look at at most. */
+  /** Limit of the rows to read. */
   readonly most?: number | undefined;
   /** True if archived Items pass (contract 14.15). */
   readonly archived?: boolean;

@@ -17,8 +17,8 @@ const VERSION = `
     UNION ALL SELECT version, overview, details FROM item_versions WHERE vault_id = ?1 AND item_id = ?2 AND version = ?3`;
 
 /**
- * Returns one version of an Item, also the current one, with its Files, in one D1 call. Errors, in this order: `unauthorized`
- * (revoked), `vault_not_found`, `item_not_found`, `version_not_found`, `integrity`.
+ * Returns one version of an Item, which may be the current one, with its Files, in one D1 call. Refusals are checked in this order:
+ * `unauthorized` (revoked), `vault_not_found`, `item_not_found`, `version_not_found`, `integrity`.
  */
 export async function loadVersion(
   store: Store,

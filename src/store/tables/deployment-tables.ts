@@ -74,7 +74,7 @@ export const DEPLOYMENT_TABLES = {
     words: { kind: TOKEN_KINDS },
     associatedData: { sealed: textOfToken },
     derived: { name_index: "sealed" },
-    // What authenticates a token is left out: it comes back as the name of one that has ended.
+    // Columns that authenticate a token are left out. The token comes back as the name of an ended token.
     backup: { in: ["registry"], without: ["claims", "kind", "name_index", "ancestor_1", "ancestor_2", "ancestor_3"] },
     purge: { after: "it expires: then it is in ended_tokens" },
     countedByRootKey: true,
@@ -104,7 +104,7 @@ export const DEPLOYMENT_TABLES = {
       root_key_id: "root key",
       sealed: "sealed",
     },
-    // A one-time code has a kind of its own: `signInCode`, `authorizationCode` or `loginCode`.
+    // A one-time code has its own kind: `signInCode`, `authorizationCode` or `loginCode`.
     associatedData: { sealed: textOfSecret("session") },
     backup: { not: "no backup signs anybody in" },
     purge: { after: "it expires" },

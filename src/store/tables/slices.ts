@@ -112,6 +112,6 @@ export function deleteSliceOfVault(table: NamedTable, bounds: SliceBounds, condi
       AND (${key.join(", ")}) <= (${lastKey(key, textBytes(table), `${table.name} WHERE vault_id = ?1`, bounds)})`;
 }
 
-/** SQL: whether any of the tables has rows of the vault ?1. */
+/** Returns SQL that is true if any of the tables has rows of the vault ?1. */
 export const hasRowsOfVault = (tables: readonly NamedTable[]): string =>
   tables.map(({ name }) => `EXISTS (SELECT 1 FROM ${name} WHERE vault_id = ?1)`).join(" OR ");

@@ -17,7 +17,7 @@ import { TABLES } from "../tables/tables.ts";
 export const IN_BRANCH = `(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1
   OR ancestor_1 IN (SELECT id FROM tokens WHERE kind = 'person' AND (ancestor_1 = ?1 OR ancestor_2 = ?1)))`;
 
-/** SQL: whether a row leaves its name. Items and logs name the rule of a workload, and not its tokens, which last for minutes. */
+/** SQL: true if a row leaves its name. Items and logs name the rule of a workload, and not its tokens, which last for minutes. */
 export const LEAVES_NAME = "kind IS NOT 'workload'";
 
 /**

@@ -7,7 +7,7 @@ import type { Store } from "../d1/database.ts";
 import type { ConfirmedLogin } from "./session-rows.ts";
 import { insertToken, type IssuedToken } from "./tokens.ts";
 
-/** The tokens that people get by a login from a terminal (contract 28): each is a row of its own, below the person. */
+/** The tokens that people get by a login from a terminal (contract 28). Each has its own row below the person. */
 
 /** Returns the claims of a login's token. Its name is the person's name. `now` is in Unix milliseconds. */
 export function claimsOfLogin(person: Claims, login: ConfirmedLogin, origin: Origin, now: number): Claims {

@@ -10,7 +10,7 @@ import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { insertTokenRow, makeTokenRow, openToken, type TokenRow } from "./token-rows.ts";
 
-/** The rows of `tokens` that have a name of their own, which no other one has: people and issuers. */
+/** The rows of `tokens` with a unique name: people and issuers. */
 
 interface Named {
   /** Returns the name from which the index is made. */

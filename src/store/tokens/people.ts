@@ -11,8 +11,8 @@ import { makeTokenRow, openToken, sealToken, TOKEN_COLUMNS, type TokenRow } from
 import { listTokens, type ListedToken } from "./tokens.ts";
 
 /**
- * People, for the admin routes (contract 25). A person is a row of `tokens` of which nobody has the text of the token. So the checks,
- * rotations, backups and names of tokens apply to people too. The email is the name of the token.
+ * People, for the admin routes (contract 25). A person is a row of `tokens` whose token text nobody has. So the checks, rotations, backups
+ * and names of tokens apply to people too. The email is the name of the token.
  */
 
 const SQL = {

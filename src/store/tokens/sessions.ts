@@ -68,7 +68,7 @@ export async function loadSession(store: Store, id: string, admin: string | unde
  */
 export async function findSession(store: Store, id: string, admin: string | undefined): Promise<Result<ConsoleSession>> {
   const known = opened.get(nameOf(store, id), store.now);
-  // What the admin has opened ends with the grant of the admin, which no other call compares.
+  // The vaults opened by the admin end with the admin's grant, which no other call compares.
   const isLive = known && known.expiresAt > store.now && (known.opened === undefined || known.admin === admin);
   return isLive ? ok(known) : loadSession(store, id, admin);
 }

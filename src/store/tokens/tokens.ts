@@ -123,7 +123,7 @@ export async function loadRepeated(
   return row ? issueAgain(store, claims, row) : ok(undefined);
 }
 
-/** A row of `ended_tokens`, or without the time of its end one of the allow-list. */
+/** A row of `ended_tokens`; without the time of its end, a row of the allow-list. */
 type EndedRow = TokenRow & { ended_at?: number };
 
 /** A token whose row cannot be decrypted, because a root key is missing or the row is damaged. Times are Unix seconds. */

@@ -45,7 +45,7 @@ const FILE_BYTES = `
   (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${FILE_BYTES_MAX} THEN size ELSE 0 END), 0) FROM (
     ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")}))`;
 
-/** SQL: whether the count of Files in a row of the vault ?1 is higher than their number. */
+/** SQL: true if the count of Files in a row of the vault ?1 is higher than their number. */
 export const COUNTS_MISSING_FILES = missesRowsSql("files", FILES);
 
 /** SQL: a row if rows of Files of the vault ?1 are missing. Its counts then exceed those of the rows. */

@@ -16,7 +16,7 @@ export interface DueVault {
 }
 
 /**
- * SQL: whether the row `due` of `deleted_items` expired by a time. A row of an existing Item, or with a time before its vault's creation, is
+ * SQL: true if the row `due` of `deleted_items` expired by a time. A row of an existing Item, or with a time before its vault's creation, is
  * damaged: it never expires (vault/deletions.ts), and `verify` names it.
  */
 export const isExpired = (by: string): string => `

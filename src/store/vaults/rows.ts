@@ -11,7 +11,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { refuseMissingKey } from "../keys/root-keys.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
-/** The rows of vaults: their columns, and how a row is opened and sealed. commit/commit.ts writes them. */
+/** The rows of vaults: their columns, their decryption and sealing. commit/commit.ts writes them. */
 
 export const KEY_COLUMNS = "vaults.id, root_key_id, vaults.keys";
 

@@ -30,7 +30,7 @@ const SQL = {
   refuse: `
     INSERT ${into("exchanges")} VALUES (?1, ?2, ?3, 0, NULL, ?4, ?5)
     ON CONFLICT (id) DO UPDATE SET at = ?3, root_key_id = ?4, sealed = ?5`,
-  /** Anybody may have tokens of an issuer such as GitHub: of the refused ones of an issuer the newest stay. */
+  /** Anybody may have tokens of an issuer such as GitHub. Of an issuer's refused tokens only the newest are kept. */
   trim: `
     DELETE FROM exchanges WHERE id IN (
       SELECT id FROM exchanges WHERE issuer_id = ?1 AND token_id IS NULL ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.pastExchanges})`,

@@ -38,7 +38,7 @@ const SQL = {
     "DELETE FROM issuer_keys WHERE issuer_id IN (SELECT issuer_id FROM issuer_keys WHERE tried_at <= ?1 LIMIT 1000) RETURNING issuer_id AS id",
 };
 
-/** A row of `tokens` that was opened. */
+/** A decrypted row of `tokens`. */
 export interface OpenedRow {
   readonly row: TokenRow;
   readonly claims: Claims;
@@ -46,7 +46,7 @@ export interface OpenedRow {
 
 export interface LoadedIssuer {
   readonly issuer: OpenedRow;
-  /** Sealed: they are opened when a token of the issuer was verified. */
+  /** Sealed: they are decrypted after a token of the issuer was verified. */
   readonly rules: readonly TokenRow[];
   readonly stored: StoredKeys;
 }
