@@ -60,7 +60,7 @@ type WriteCounts = Pick<Vault, "items" | "created" | "restored" | "destroyed" | 
  * A creation and the restoration of a deleted Item have incremented `items`; a deletion has decremented it.
  */
 export function writesOf({ items, created, restored, destroyed, contentVersion }: WriteCounts) {
-  const deleted = created + restored - items;
+  const deleted = Math.max(0, created + restored - items);
   const updated = Math.max(0, contentVersion - created - restored - deleted - destroyed); // a lost Item has no write that deleted it
   return { CREATE: created, UPDATE: updated, DELETE: deleted, RESTORE: restored, DESTROY: destroyed };
 }

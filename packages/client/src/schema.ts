@@ -168,7 +168,7 @@ export interface BrokenDeletedItem {
   /** The stored record does not open (contract 11.10). */
   broken: "integrity";
   state: "DELETED";
-  deletedAt?: Time;
+  deletedAt: Time;
   /** As the row has it. */
   deletedBy: string;
 }

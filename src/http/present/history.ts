@@ -2,7 +2,6 @@ import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
 import type { ListedVersion } from "../../store/items/version-list.ts";
-import { isTime } from "../../model/time.ts";
 import { type ContentSource, presentBroken, presentItem, presentSummary } from "./items.ts";
 import { presentTime } from "./time.ts";
 
@@ -32,9 +31,8 @@ export function presentDeletedSummary(
   item: (Summary | BrokenItem) & OfVault & Deletion,
   dialect: Dialect,
 ): Presented<Schemas.DeletedItemSummary | Schemas.BrokenDeletedItem> {
-  if (!("broken" in item)) return { ...presentSummary(item, dialect), ...presentDeletion(item, dialect) };
-  const deletedAt = isTime(item.deletedAt) ? presentTime(item.deletedAt) : undefined;
-  return { ...presentBroken(item, dialect), state: "DELETED", deletedAt, deletedBy: writeId(item.deletedBy, dialect) };
+  const shown = "broken" in item ? presentBroken(item, dialect) : presentSummary(item, dialect);
+  return { ...shown, ...presentDeletion(item, dialect) };
 }
 
 /** Presents a full deleted Item. `now` is in Unix milliseconds, for the codes of OTP fields. */

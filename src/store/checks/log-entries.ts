@@ -5,7 +5,7 @@ import { timePrefix, timeOf, isId } from "../../model/ids.ts";
 import { DAY } from "../../model/time.ts";
 import { entriesOf, listSegmentEntry, type Segment } from "../activity/segments.ts";
 import { repairSegment } from "../commit/repairs.ts";
-import { isCount } from "../vaults/rows.ts";
+import { isCount } from "../tables/numbers.ts";
 import { type Fault, fault } from "./fault.ts";
 
 /**

@@ -2,15 +2,13 @@ import { NOWHERE } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part } from "../../model/backup.ts";
 import type { KeyedFile } from "../../model/file.ts";
-import { isVersion } from "../../model/item.ts";
-import { isTime } from "../../model/time.ts";
 import type { ActivityRow } from "../activity/entry-rows.ts";
 import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { Store } from "../d1/database.ts";
 import { faultOfProof, type ProofRow } from "../keys/root-keys.ts";
 import { columnsOfKind, type TableInParts, tableOf } from "../tables/tables.ts";
-import { isCount } from "../vaults/rows.ts";
+import { faultOfNumber, isSoundNumber } from "../tables/numbers.ts";
 import { openToken, type TokenRow } from "../tokens/token-rows.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
 import { type EndedRow, openFileRow } from "./files.ts";
@@ -97,13 +95,9 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
   past_writes: async () => only([]),
 };
 
-/** Whether a column holds times, in Unix milliseconds. */
-export const holdsTime = (table: string, column: string): boolean => tableOf(table)?.columns[column]?.startsWith("time") ?? false;
-
 /** Whether no row can have such a value in a column: a time or a number that is none, or another word than those of the column. */
 export function isImpossible(table: string, column: string, value: Cell): boolean {
-  if (typeof value === "number")
-    return !(holdsTime(table, column) ? isTime(value) : column === "version" ? isVersion(value) : isCount(value));
+  if (typeof value === "number") return !isSoundNumber(table, column, value);
   return typeof value === "string" && tableOf(table)?.words?.[column]?.includes(value) === false;
 }
 
@@ -114,8 +108,7 @@ export const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
     .map((column) => {
       const item = tableOf(table)?.item;
       const named = item === undefined ? { id: String(row["id"]) } : { item: String(row[item]) };
-      const kind = typeof row[column] === "string" ? "word" : "number";
-      const detail = `${column} is ${holdsTime(table, column) ? "no time" : `no ${kind} of the service`}`;
+      const detail = typeof row[column] === "string" ? `${column} is no word of the service` : faultOfNumber(table, column);
       return fault("row_unreadable", { vault, table, ...named }, detail);
     });
 

@@ -1,7 +1,8 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Store } from "../d1/database.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
-import { openDescription, openKeys, openName, openVault, type VaultRow, wrongVaultColumns } from "../vaults/rows.ts";
+import { faultOfNumber, wrongNumbers } from "../tables/numbers.ts";
+import { openDescription, openKeys, openName, openVault, type VaultRow } from "../vaults/rows.ts";
 import { type Fault, fault } from "./fault.ts";
 
 /** Checks the row of a vault, its keys and its webhooks, of D1 or of a backup. */
@@ -27,7 +28,7 @@ export async function checkVaultRow(store: Store, row: VaultRow, webhooks: reado
 }
 
 async function whyClosed(keys: VaultKeys, row: VaultRow): Promise<readonly string[]> {
-  const wrong = wrongVaultColumns(row);
+  const wrong = wrongNumbers("vaults", row).map((column) => faultOfNumber("vaults", column));
   if (wrong.length > 0) return wrong;
   const [name, description] = [await openName(keys, row), await openDescription(keys, row)];
   const closed = [...(name.ok ? [] : ["name"]), ...(description.ok ? [] : ["description"])];

@@ -1,4 +1,5 @@
 import { COUNT_MAX } from "../../model/limits.ts";
+import { TIME_END } from "../../model/time.ts";
 import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
@@ -60,6 +61,12 @@ const SQL = {
     INSERT ${into("past_writes")} SELECT key, value FROM json_each(?1) WHERE true
     ON CONFLICT (action) DO UPDATE SET writes = min(max(past_writes.writes, 0), ${COUNT_MAX}) + excluded.writes`,
   deleteVault: "DELETE FROM vaults WHERE id = ?1",
+  /** A damaged vault is read with 0 in place of wrong numbers (vaults/rows.ts), which the fence then finds. */
+  zeroWrongNumbers: `
+    UPDATE vaults SET content_version = iif(content_version BETWEEN 0 AND ${COUNT_MAX}, content_version, 0),
+      attribute_version = iif(attribute_version BETWEEN 0 AND ${COUNT_MAX}, attribute_version, 0),
+      updated_at = iif(updated_at BETWEEN 0 AND ${TIME_END - 1}, updated_at, 0)
+    WHERE id = ?1`,
   /** Deletes a restore that was abandoned. */
   deleteRestore: "DELETE FROM restores WHERE vault_id = ?1",
 };
@@ -154,7 +161,8 @@ function deleteBatch(store: Store, commit: Commit, rows: readonly ActivityRow[])
   const writes = db.prepare(SQL.addPastWrites).bind(JSON.stringify(writesOf(commit.deleted!)));
   const rowsOf = [SQL.deleteVault, SQL.deleteRestore].map((sql) => db.prepare(sql).bind(commit.vault));
   const deletion = [recordDeletion(db, commit.vault, store.now), ...rowsOf];
-  return { statements: [entries, writes, ...deletion], written: undefined };
+  const readable = commit.before ? [] : [db.prepare(SQL.zeroWrongNumbers).bind(commit.vault)];
+  return { statements: [...readable, entries, writes, ...deletion], written: undefined };
 }
 
 interface ItemChange extends VersionChange {
@@ -203,9 +211,6 @@ async function changeItem(
   return { statements: [inVault(ITEM_SQL.renameItem, ...version, ...valuesOf(sealed, INDEX_COLUMNS))], row };
 }
 
-/** An impossible number counts as 0, as when it is read (vaults/rows.ts). */
-const POSSIBLE_BYTES = `CASE WHEN sealed_bytes NOT BETWEEN 0 AND ${COUNT_MAX} THEN 0 ELSE sealed_bytes END`;
-
 const VAULT_COLUMNS = Object.keys(TABLES.vaults.columns).filter((column) => column !== "versions_kept") as (keyof VaultRow)[];
 
 /** The columns of a vault that a commit does not change, or changes relative to their value in D1. */
@@ -217,7 +222,7 @@ const VAULT_SQL = {
   // Neither the sealed bytes nor `versions_kept` are part of the fence: other statements may have changed them since the row was
   // read (repairs.ts, due-items.ts).
   updateVault: `
-    UPDATE vaults SET sealed_bytes = max(${POSSIBLE_BYTES} + ?2, 0), versions_kept = max(versions_kept, ?3), ${assignments(STATE_COLUMNS, 4)}
+    UPDATE vaults SET sealed_bytes = max(sealed_bytes + ?2, 0), versions_kept = max(versions_kept, ?3), ${assignments(STATE_COLUMNS, 4)}
     WHERE id = ?1`,
   writeKeys: "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1",
 };

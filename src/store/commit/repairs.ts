@@ -13,7 +13,10 @@ import { into } from "../tables/statements.ts";
  * shows how many are missing.
  */
 const leaving = (name: CountOfLoss): string =>
-  `CASE WHEN NOT ?2 AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
+  `CASE WHEN NOT ?2 AND vaults.${name} <= ${COUNT_MAX} AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
+
+/** SQL: a count that follows from no row, which stays; 0 in place of a damaged one. */
+const possible = (name: string): string => `CASE WHEN ${name} BETWEEN 0 AND ${COUNT_MAX} THEN ${name} ELSE 0 END`;
 
 const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name as Exclude<keyof RowOf<"root_key_uses">, "id">);
 
@@ -27,9 +30,9 @@ const SQL = {
     WHERE vault_id = ?1 AND id = ?2 AND version = ?3 AND overview = ?6`,
   vault: `
     UPDATE vaults SET (items, deleted, created, files, file_bytes, sealed_bytes, versions_kept) = (
-      SELECT ${leaving("items")}, ${leaving("deleted")}, max(vaults.created, counted.items + counted.deleted), ${leaving("files")},
-        ${leaving("file_bytes")}, counted.sealed_bytes, max(vaults.versions_kept, counted.versions_kept)
-      FROM (${COUNTED}) AS counted)
+      SELECT ${leaving("items")}, ${leaving("deleted")}, max(${possible("vaults.created")}, counted.items + counted.deleted),
+        ${leaving("files")}, ${leaving("file_bytes")}, counted.sealed_bytes, counted.versions_kept
+      FROM (${COUNTED}) AS counted), restored = ${possible("restored")}, destroyed = ${possible("destroyed")}
     WHERE id = ?1`,
   uses: `
     INSERT ${into("root_key_uses", ["id", ...USES])}

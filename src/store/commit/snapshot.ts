@@ -88,7 +88,6 @@ export async function cachedSnapshot(store: Store, cache: RowCache, request: Row
 async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const { vault, filesOf } = rows;
   const opened = vault && (await openForWrite(store, vault));
-  if (opened?.ok === false && opened.failure.kind === "unavailable") return opened;
   const broken = vault && opened && !opened.ok ? brokenVault(vault, opened) : undefined;
   // With wrong root keys every vault fails to decrypt. None of them is broken, and none must be deleted as such.
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);

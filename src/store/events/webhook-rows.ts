@@ -4,8 +4,8 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { isTime, possibleTime } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
+import { wrongNumbers } from "../tables/numbers.ts";
 import { type RowInVault, TABLES } from "../tables/tables.ts";
 import { HEAD_COLUMNS, KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
 
@@ -79,14 +79,12 @@ const { associatedData } = TABLES.webhooks;
 const dataOfNotice = (vault: string, id: string, key: string) => ({ ...associatedData.sealed(vault, { id }), key });
 
 /** Decrypts a row. The definition is absent if that fails. */
-export async function openWebhook(
-  keys: VaultKeys,
-  vault: string,
-  { id, sealed, created_at }: WebhookRow,
-): Promise<StoredWebhook> {
+export async function openWebhook(keys: VaultKeys, vault: string, row: WebhookRow): Promise<StoredWebhook> {
+  const { id, sealed, created_at: createdAt } = row;
   const text = await openText(keys, associatedData.sealed(vault, { id }), sealed);
-  const definition = text.ok && isTime(created_at) ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
-  return { id, createdAt: possibleTime(created_at), definition, sealed };
+  const definition =
+    text.ok && wrongNumbers("webhooks", row).length === 0 ? (JSON.parse(text.value) as WebhookDefinition) : undefined;
+  return { id, createdAt, definition, sealed };
 }
 
 export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>

@@ -50,7 +50,7 @@ interface Usage {
 
 /** These contents are deleted first when there is no room for the new one. */
 const ENDED_BYTES = `
-  (SELECT coalesce(sum(size), 0) FROM (
+  (SELECT total(size) FROM (
     SELECT id, generation, size FROM file_versions WHERE vault_id = vaults.id AND item_id = items.id
     EXCEPT SELECT id, generation, size FROM files WHERE vault_id = vaults.id AND item_id = items.id)) AS ended`;
 

@@ -2,9 +2,9 @@ import type { KeyedFile } from "../../model/file.ts";
 import { isId } from "../../model/ids.ts";
 import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { isTime } from "../../model/time.ts";
 import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
+import { faultOfNumber, wrongNumbers } from "../tables/numbers.ts";
 import { type FileRow, openOnlyFile } from "./files.ts";
 import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
 import { fitting, largePage } from "./list.ts";
@@ -46,7 +46,7 @@ const SQL = {
 
 /** Returns the faults of the columns, in words. */
 export const wrongDeletionColumns = ({ deleted_at, deleted_by }: DeletionColumns): string[] => [
-  ...(isTime(deleted_at) ? [] : ["deleted_at is no time"]),
+  ...wrongNumbers("deleted_items", { deleted_at }).map((column) => faultOfNumber("deleted_items", column)),
   ...(isId(deleted_by) ? [] : ["deleted_by is no id of a token"]),
 ];
 

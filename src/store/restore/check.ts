@@ -9,7 +9,8 @@ import type { Bucket } from "../buckets/bucket.ts";
 import { knownVaults } from "../contents/known-vaults.ts";
 import { runBatch } from "../d1/database.ts";
 import { hasRoomToReplace } from "../health/room.ts";
-import { isCount, type VaultRow } from "../vaults/rows.ts";
+import { isCount } from "../tables/numbers.ts";
+import type { VaultRow } from "../vaults/rows.ts";
 import { checkOrigin, chooseBackup, compareExisting, openVaultRow } from "./choose.ts";
 import { type Known, loadKnown } from "./mark.ts";
 

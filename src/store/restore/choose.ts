@@ -6,7 +6,8 @@ import { findOpen, listBackupNumbers, loadManifest, loadNewest } from "../backup
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { isCount, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
+import { isCount } from "../tables/numbers.ts";
+import { type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import type { Known } from "./mark.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 

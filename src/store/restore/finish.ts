@@ -1,10 +1,9 @@
 import type { Activity, Origin } from "../../model/activity.ts";
-import { isTime } from "../../model/time.ts";
 import { ACTIVITY, sealActivity } from "../activity/entry-rows.ts";
 import { RAISED_EXPIRED } from "../activity/retention.ts";
 import { proofStatement } from "../keys/root-keys.ts";
-import { isCount, type VaultRow } from "../vaults/rows.ts";
-import { holdsTime } from "../checks/parts.ts";
+import { holdsTime, isSoundNumber } from "../tables/numbers.ts";
+import type { VaultRow } from "../vaults/rows.ts";
 import { recount } from "../commit/repairs.ts";
 import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
 import { endRestore, IS_MARKED, loadKnown } from "./mark.ts";
@@ -55,9 +54,8 @@ const VERSIONS = [
 
 /** A value of the row of a vault, or the replacement of an impossible value. In: when the backup was made, Unix milliseconds. */
 function mend(column: string, value: unknown, at: number): unknown {
-  if (typeof value !== "number") return value;
-  if (holdsTime("vaults", column)) return isTime(value) ? value : at;
-  return isCount(value) ? value : column.startsWith("quota_") ? null : 0;
+  if (typeof value !== "number" || isSoundNumber("vaults", column, value)) return value;
+  return holdsTime("vaults", column) ? at : column.startsWith("quota_") ? null : 0;
 }
 
 /**

@@ -2,7 +2,8 @@ import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { findOpen, listFolders, listBackupNumbers, loadManifest } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
-import { isCount, openKeys, openName } from "../vaults/rows.ts";
+import { isCount } from "../tables/numbers.ts";
+import { openKeys, openName } from "../vaults/rows.ts";
 import { openVaultRow } from "./choose.ts";
 
 /** Lists the vaults that have backups, with their names, so that a vault can be found after it, or the database, was lost. */

@@ -2,12 +2,12 @@ import { type Claims, rootOf, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
-import { possibleTime } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { readBatch, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
 import { loadForToken } from "../vaults/authorized.ts";
+import { withoutWrongNumbers } from "../tables/numbers.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { endExpiredBelow } from "./ended-tokens.ts";
 import { insertTokenRow, makeTokenRow, openToken, signAgain, type TokenRow } from "./token-rows.ts";
@@ -175,10 +175,9 @@ export async function listTokens(store: Store, rows: readonly EndedRow[]): Promi
  * hint. `ended_tokens` has no such column.
  */
 async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<ListedToken> {
-  const { id, created_at, expires_at } = row;
-  const endedAt = possibleTime(row.ended_at ?? expires_at);
+  const { id, created_at, expires_at, ended_at: endedAt = expires_at } = withoutWrongNumbers("ended_tokens", row);
   const opened = await openToken(keyring, row);
-  const times = { issuedAt: possibleTime(created_at) / 1000, expiresAt: possibleTime(expires_at) / 1000 };
+  const times = { issuedAt: created_at / 1000, expiresAt: expires_at / 1000 };
   const kind = opened.ok || opened.failure.kind !== "misconfigured" ? "integrity" : "misconfigured";
   const isOfKind = opened.ok && (row.kind === undefined || row.kind === (opened.value.kind ?? null));
   const token: Claims | BrokenToken = isOfKind ? opened.value : { id, broken: kind, ...times };

@@ -1,3 +1,4 @@
+import { isCount } from "../tables/numbers.ts";
 import { textBytes } from "../tables/slices.ts";
 import { ALL_TABLES, type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 
@@ -20,7 +21,7 @@ export type CountOfLoss = keyof typeof BOUNDS;
 
 /** Returns whether the count of a vault shows that rows are missing. */
 export const missesRows = (name: CountOfLoss, row: Readonly<Record<CountOfLoss | "created", number>>, found: number): boolean =>
-  row[name] > found && row[name] <= row[BOUNDS[name]];
+  row[name] > found && row[name] <= row[BOUNDS[name]] && isCount(row[name]);
 
 /** SQL: the same for a row of `vaults`. `found` is the expression for the number of rows. */
 export const missesRowsSql = (name: CountOfLoss, found: string): string =>

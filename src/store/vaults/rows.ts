@@ -1,14 +1,13 @@
-import { COUNT_MAX } from "../../model/limits.ts";
 import { KEY_ID_LENGTH, KEY_NUMBER_LENGTH, newestKeyId, parseKeyList } from "../../crypto/key-list.ts";
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
 import { parsePosition, START } from "../../model/reseal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { isTime, possibleTime } from "../../model/time.ts";
 import { isNamed, type NamedVault, type Vault } from "../../model/vault.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import type { Store } from "../d1/database.ts";
 import { refuseMissingKey } from "../keys/root-keys.ts";
+import { withoutWrongNumbers, wrongNumbers } from "../tables/numbers.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /** The rows of vaults: their columns, their decryption and sealing. commit/commit.ts writes them. */
@@ -79,42 +78,26 @@ export const openKeys = (store: Store, row: KeyRow): Promise<Result<VaultKeys>> 
 
 /** Opens a row to show it. Fails with `misconfigured` if a root key is missing or wrong, or with `integrity`. */
 export async function openVault(store: Store, row: VaultRow): Promise<Result<OpenVault<NamedVault>>> {
-  const opened = await openRow(store, row);
+  const opened = await openForWrite(store, row);
   if (!opened.ok) return opened;
   const { vault } = opened.value;
   return isNamed(vault) ? ok({ ...opened.value, vault }) : fail("integrity");
 }
 
 /**
- * Decrypts a row for writes, which need neither its name nor its description. If neither text can be decrypted, their version may
- * be damaged. The newest log entry then decides. Fails as `openVault` does, or with `unavailable`.
+ * Decrypts a row for writes, which need only one of its name and description. If neither can be decrypted, their version may be damaged.
+ * Fails as `openVault` does.
  */
 export async function openForWrite(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
-  const opened = await openRow(store, row);
-  if (!opened.ok) return opened;
-  const { name, description } = opened.value.vault;
-  if (name !== undefined || description !== undefined) return opened;
-  const logged = await runBatch<[unknown]>(store.db, store.db.prepare(IS_HEAD_LOGGED).bind(row.id));
-  if (!logged.ok) return logged;
-  return logged.value[0].length > 0 ? opened : fail("integrity");
-}
-
-async function openRow(store: Store, row: VaultRow): Promise<Result<OpenVault>> {
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
-  if (wrongVaultColumns(row).length > 0) return fail("integrity");
   const [name, description] = await Promise.all([openName(keys.value, row), openDescription(keys.value, row)]);
-  const counted = withCounts(row, COUNTED_COLUMNS);
+  if ((!name.ok && !description.ok) || wrongNumbers("vaults", row).length > 0) return fail("integrity");
   const texts = { name: valueOf(name), description: valueOf(description) };
-  return ok({ row: counted, keys: keys.value, wrapped: wrappedKeys(row), vault: { ...plainVault(counted), ...texts } });
+  return ok({ row, keys: keys.value, wrapped: wrappedKeys(row), vault: { ...plainVault(row), ...texts } });
 }
 
 const valueOf = (text: Result<string>): string | undefined => (text.ok ? text.value : undefined);
-
-/** SQL: a row if the versions of the vault ?1 add up to the number of the newest write in its log. */
-const IS_HEAD_LOGGED = `
-  SELECT 1 FROM vaults WHERE id = ?1 AND content_version + attribute_version = coalesce(
-    (SELECT max(sequence) FROM activity WHERE vault_id = ?1), (SELECT expired FROM logs WHERE vault_id = ?1))`;
 
 /** Decrypts only the name of a vault. Fails with `integrity`. */
 export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>> =>
@@ -123,35 +106,6 @@ export const openName = (keys: VaultKeys, row: NameRow): Promise<Result<string>>
 /** Decrypts the description of a vault. Fails with `integrity`. */
 export const openDescription = (keys: VaultKeys, row: VaultRow): Promise<Result<string>> =>
   openText(keys, associatedData.description(row.id, row), row.description);
-
-/** Counts. An impossible value is read as 0, so that no request fails. `verify --repair` repairs the counts that follow from the rows. */
-const COUNTED_COLUMNS = ["items", "created", "deleted", "restored", "destroyed", "files", "file_bytes", "sealed_bytes"] as const;
-/** Numbers that follow from no other row. A vault with an invalid number is broken. */
-const OWN_NUMBERS = ["attribute_version", "content_version", "quota_items", "quota_bytes", "quota_file_bytes"] as const;
-
-/** Returns true if a valid row's column can hold the value: an integer from 0 to COUNT_MAX, or NULL. */
-export const isCount = (value: number | null): boolean =>
-  value === null || (Number.isInteger(value) && value >= 0 && value <= COUNT_MAX);
-
-/** Returns the invalid times and numbers of the row, in words. No write may continue with one. */
-export const wrongVaultColumns = (row: VaultRow): string[] => [
-  ...(["created_at", "updated_at"] as const).filter((name) => !isTime(row[name])).map((name) => `${name} is no time`),
-  ...OWN_NUMBERS.filter((name) => !isCount(row[name])).map((name) => `${name} is no number of the service`),
-];
-
-type CountName = (typeof COUNTED_COLUMNS | typeof OWN_NUMBERS)[number];
-
-const withCounts = (row: VaultRow, names: readonly CountName[]): VaultRow => ({
-  ...row,
-  ...Object.fromEntries(names.map((name) => [name, isCount(row[name]) ? row[name] : 0])),
-});
-
-/** Returns the row with 0 for each impossible time and number, to present a broken vault. */
-const possibleRow = (row: VaultRow): VaultRow => ({
-  ...withCounts(row, [...COUNTED_COLUMNS, ...OWN_NUMBERS]),
-  created_at: possibleTime(row.created_at),
-  updated_at: possibleTime(row.updated_at),
-});
 
 const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   id: row.id,
@@ -196,7 +150,7 @@ export interface BrokenVault {
 }
 
 export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
-  vault: { ...plainVault(possibleRow(row)), name: undefined, description: undefined },
+  vault: { ...plainVault(withoutWrongNumbers("vaults", row)), name: undefined, description: undefined },
   refusal,
 });
 

@@ -8,7 +8,7 @@ import { faultOfProof, type ProofRow, repairProof } from "../keys/root-keys.ts";
 import { derivedColumns, openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
 import { recountUses } from "../commit/repairs.ts";
-import { isCount } from "../vaults/rows.ts";
+import { isCount } from "../tables/numbers.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { keyAfter, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 

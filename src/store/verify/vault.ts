@@ -4,6 +4,7 @@ import { COUNTED, type Counted, missesRows } from "../vaults/counted-rows.ts";
 import type { DeletedRow } from "../checks/items.ts";
 import { checkVaultRow } from "../checks/vaults.ts";
 import { runBatch } from "../d1/database.ts";
+import { isCount } from "../tables/numbers.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import type { WebhookRow } from "../events/webhook-rows.ts";
 import { checkSequence, FIRST_GAPS, type Gap, LAST_NUMBER, type LastNumber } from "./sequence.ts";
@@ -56,10 +57,6 @@ export async function checkVault(ports: VerifyPorts, { vault }: Position): Promi
   return ok({ faults, checked: { rows: 1 + webhooks.length, bytes: row.name.length + row.description.length } });
 }
 
-type Counters = Pick<VaultRow, "items" | "deleted" | "created" | "files" | "file_bytes" | "sealed_bytes"> & {
-  readonly versions_kept?: number;
-};
-
 const NAMED = "Those that the log names are findings of their own, the others cannot be named";
 
 /** Counters that have to equal the rows. */
@@ -69,7 +66,7 @@ const EXACT = ["items", "deleted", "files", "file_bytes", "sealed_bytes"] as con
  * Compares the counters in the row of a vault with its rows, both read at one moment. In: the repair that counts the rows again
  * (commit/repairs.ts); the repair of a count that includes missing Items, when their loss is accepted.
  */
-function checkCounters(vault: string, row: Counters, counted: Counted, repair?: Repair, loss: Repair | null = null): Fault[] {
+function checkCounters(vault: string, row: Row, counted: Counted, repair?: Repair, loss: Repair | null = null): Fault[] {
   const wrong = (name: string, stored: number, found: string, by: Repair | null | undefined = repair) =>
     fault(
       "counter_wrong",
@@ -79,8 +76,7 @@ function checkCounters(vault: string, row: Counters, counted: Counted, repair?: 
     );
   const exact = EXACT.filter((name) => row[name] !== null && row[name] !== counted[name]);
   const missing = (name: (typeof EXACT)[number]): boolean => name !== "sealed_bytes" && missesRows(name, row, counted[name]);
-  const created = counted.items + counted.deleted;
-  const versionsKept = row.versions_kept ?? Infinity;
+  const least = { created: counted.items + counted.deleted, restored: 0, destroyed: 0, versions_kept: counted.versions_kept };
   return [
     ...exact.map((name) =>
       missing(name)
@@ -92,7 +88,8 @@ function checkCounters(vault: string, row: Counters, counted: Counted, repair?: 
           )
         : wrong(name, row[name], String(counted[name])),
     ),
-    ...(row.created < created ? [wrong("created", row.created, `at least ${created}`)] : []),
-    ...(versionsKept < counted.versions_kept ? [wrong("versions_kept", versionsKept, `at least ${counted.versions_kept}`)] : []),
+    ...(Object.keys(least) as (keyof typeof least)[])
+      .filter((name) => row[name] < least[name] || !isCount(row[name]))
+      .map((name) => wrong(name, row[name], `at least ${least[name]}`)),
   ];
 }

@@ -109,7 +109,7 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
   BrokenDeletedItem: closed(
     "A deleted Item in a list whose stored record does not open (contract 14.9).",
     { ...broken, ...deletion, deletedBy: { type: "string", description: "As the row has it." } },
-    ["version", "deletedAt"],
+    ["version"],
   ),
   DeletedItem: closed(
     "A full deleted Item, as it was when it was deleted (contract 14.10).",
