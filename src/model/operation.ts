@@ -58,24 +58,11 @@ export interface Idempotency {
   readonly request: string;
 }
 
-/** The counters of a vault's Items: existing Items, and deleted Items. */
-export type CountedAs = "items" | "deleted";
-
 interface CreateItem {
   readonly kind: "create-item";
   readonly item: string;
   readonly input: ItemInput;
   readonly chosen?: true | undefined; // whether the client has chosen the id (contract 10.23)
-  /** The counter that still includes the Item, whose rows were lost (contract 21.28). */
-  readonly counted?: CountedAs | undefined;
-  /** Set by a restore: replaces the remains of an Item whose row was lost (contract 21.28). */
-  readonly lost?: LostItem | undefined;
-}
-
-/** An Item whose own row was lost; other rows may be left. */
-export interface LostItem {
-  /** True if the vault's counter of Files still includes the Item's Files. */
-  readonly filesCounted: boolean;
 }
 
 export type Change =

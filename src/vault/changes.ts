@@ -3,7 +3,7 @@ import { editorOf } from "../model/editor.ts";
 import { operationId } from "../model/ids.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { type CountChange, isNamed } from "../model/vault.ts";
+import { isNamed } from "../model/vault.ts";
 import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { complete } from "./complete.ts";
@@ -12,7 +12,7 @@ import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
 import { restoreItem, restoreVersion } from "./restorations.ts";
 import { putItem } from "./put-item.ts";
-import { isLost, replaceItem, replaceLost } from "./replacements.ts";
+import { replaceItem } from "./replacements.ts";
 import { drawNonce, editFiles, editItem, putVault, setState } from "./steps.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
@@ -33,26 +33,14 @@ export function applyChange(working: WorkingVault, change: Change, context: Chan
 
 const NO_HISTORY = { deleted: 0, restored: 0, destroyed: 0 };
 
-/**
- * The counts that the creation of an Item changes, by the count that still includes it. An Item that is still counted was created before;
- * when it counts as deleted, the creation is a restoration.
- */
-const CREATION = {
-  new: { created: 1 },
-  items: { items: 0 },
-  deleted: { deleted: -1, restored: 1 },
-} as const satisfies Record<string, CountChange>;
-
 const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
-  "create-item": (working, { item: id, input, counted, lost }, context) => {
+  "create-item": (working, { item: id, input }, context) => {
     const { vault, actor, now, random } = context;
-    const counts = CREATION[counted ?? "new"];
-    if (lost && isLost(working, id)) return replaceLost(working, context, { item: id, input, counts, ...lost });
     // Also refused when the group itself has destroyed the Item: the commit would mix the rows of both Items.
     if (working.stored.has(id) || working.storedBefore.has(id)) return fail("item_exists");
     const made = { version: 1, nonce: drawNonce(random), createdAt: now, updatedAt: now };
     const attributes = { id, vault, ...made, lastEditedBy: editorOf(actor), files: [] };
-    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context, { counts });
+    return putItem(working, "CREATE", complete(input, attributes, undefined, random), context);
   },
 
   "replace-item": (working, change, context) => replaceItem(working, context, change),

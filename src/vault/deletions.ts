@@ -24,9 +24,10 @@ export function deleteItem(
   const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
   if (!current.ok && !broken) return current;
   const before = working.stored.get(id)!;
+  if (!before.current) return fail("item_not_found"); // its row is lost
   const { deletedRetention, versionsKept } = retention;
   const after = deletedRetention > 0 ? deleteCurrent(before, now, actor, versionsKept) : undefined;
-  working.versions.set(versionKey(id, before.current!.version), working.items.get(id)!);
+  working.versions.set(versionKey(id, before.current.version), working.items.get(id)!);
   putStored(working, measureWrite(working, id, after, now));
   working.items.delete(id);
   return ok({ answer: {}, action: "DELETE", item: id });

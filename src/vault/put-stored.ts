@@ -42,6 +42,7 @@ export function measureWrite(
   const grown = sealedBytesOf(next) - sealedBytesOf(before);
   const sameContents = next.files === before.files && next.ended === before.ended;
   const vault = countWrite(working.vault!, now, {
+    created: existing(next) * Number(!before.current && !before.deleted),
     items: existing(next) - existing(before),
     deleted: Number(next.deleted !== undefined) - Number(before.deleted !== undefined),
     files: existing(next) * next.files.length - existing(before) * before.files.length,

@@ -15,22 +15,19 @@ import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The steps that the kinds of operations share: find the Item, check it, make the next version, put it into the working copy. */
 
-/** Whether an Item exists and does not open. */
+/** Whether an Item cannot be decrypted, or its row is lost. */
 export const isBroken = (current: Result<Item>): boolean => !current.ok && current.failure.kind === "integrity";
 
-/** The attributes of the version that follows one that does not open. Its number may be damaged too. */
+/**
+ * Returns the attributes of the version that follows a damaged or lost one. Its number may be damaged or lost too: then those of other rows
+ * tell it. The row of a File may begin with the version that follows; one that ends belonged to a version before.
+ */
 export function nextOfBroken({ stored }: WorkingVault, id: string, actor: string, now: number, random: Random) {
-  const { current, versions } = stored.get(id)!;
-  const numbers = [current!, ...versions].map(({ version }) => version).filter(isVersion);
-  return { version: Math.max(0, ...numbers) + 1, ...newText(actor, now, random) };
+  const { current, versions, files, ended } = stored.get(id)!;
+  const ofFiles = current ? [] : [...ended.map(({ until }) => until - 1), ...files.map(({ since }) => since - 1)];
+  const numbers = [...(current ? [current, ...versions] : versions).map(({ version }) => version), ...ofFiles].filter(isVersion);
+  return { version: Math.max(0, ...numbers) + 1, nonce: drawNonce(random), updatedAt: now, lastEditedBy: editorOf(actor) };
 }
-
-/** The attributes of a version that continues nothing. */
-export const newText = (actor: string, now: number, random: Random) => ({
-  nonce: drawNonce(random),
-  updatedAt: now,
-  lastEditedBy: editorOf(actor),
-});
 
 /** PUT and PATCH. In: `next` makes the new content of the Item; `undefined` changes nothing. */
 export function editItem(

@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { backUp } from "../support/backup.ts";
 import { pattern } from "../support/files.ts";
+import { renewCoordinator } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { restore } from "../support/restores.ts";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
@@ -102,4 +103,22 @@ it.each(DAMAGES)("a backup restores an Item whose %s do not open, only with over
   });
   expect((await restore({ vault, item: id, overwrite: true })).status).toBe(200);
   expect((await call("GET", path)).body).toMatchObject({ title: "Second", files: [{ id: file }] });
+});
+
+it("an Item whose row is lost is made again by a PUT or from one of its versions, with its Files; every other write is refused", async () => {
+  const makeAgain: readonly ((path: string, id: string) => Promise<{ status: number; body: unknown }>)[] = [
+    (path, id) => call("PUT", path, { body: { id, vault: { id: vault }, ...LOGIN, title: "Second" } }),
+    (path) => call("POST", `${path}/versions/2/restore`),
+  ];
+  for (const write of makeAgain) {
+    const { id, path } = await damagedItem("details");
+    await env.DB.prepare("DELETE FROM items WHERE id = ?1").bind(id).run();
+    await renewCoordinator(vault, {});
+    const edit = await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Third" }] });
+    expect([edit.status, (await call("DELETE", path)).status, (await call("GET", path)).status]).toEqual([500, 404, 404]);
+    expect(await write(path, id)).toMatchObject({ status: 200, body: { title: "Second", version: 3 } });
+    expect((await call("GET", path)).body).toMatchObject({ title: "Second", version: 3 });
+    expect((await call("GET", `${path}/versions/1`)).body).toMatchObject({ title: "First" });
+    expect((await call("GET", `${path}/versions`)).body).toHaveLength(3);
+  }
 });

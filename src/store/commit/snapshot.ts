@@ -1,9 +1,9 @@
 import type { FilesOfItem, Item } from "../../model/item.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { isInVersion, type StoredItem } from "../../model/stored.ts";
 import type { Store } from "../d1/database.ts";
 import { type FileRow, openFiles, withoutKeys } from "../items/files.ts";
-import { openItem } from "../items/items.ts";
+import { type ItemRow, openItem } from "../items/items.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openForWrite } from "../vaults/rows.ts";
 import type { RowCache } from "./cache.ts";
@@ -21,7 +21,7 @@ export interface Snapshot {
   readonly everExisted: boolean;
   /** The tokens that are not revoked, with the hashes in their rows. */
   readonly tokens: TokenHashes;
-  /** A record that cannot be decrypted fails only the operations on it. */
+  /** A row that is lost or cannot be decrypted fails only the operations on it. */
   readonly items: ReadonlyMap<string, Result<Item>>;
   /** The Files of each Item whose row is broken or lost. */
   readonly filesOfBroken: ReadonlyMap<string, FilesOfItem>;
@@ -93,14 +93,15 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
   const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
   if (!checked.ok) return checked;
   const keys = opened?.ok ? opened.value.keys : undefined;
-  const items = await openEach(
+  const items = await openEach<ItemRow, Result<Item>>(
     // A missing or broken vault row gives no keys. Without a vault row, the other rows are being deleted.
     keys ? rows.items : [],
     (row) => row.id,
     (row) => openItem(keys!, vault!.id, row, filesOf.get(row.id) ?? []),
   );
+  const stored = storedItems(rows);
+  if (keys) for (const [id, { current, deleted }] of stored) if (!current && !deleted) items.set(id, fail("integrity")); // its row is lost
   const closed = [...items].flatMap(([id, item]) => (item.ok ? [] : [id]));
-  const lost = keys ? [...filesOf.keys()].filter((id) => !items.has(id) && !rows.deleted.has(id)) : [];
   return ok({
     opened: opened?.ok ? opened.value : undefined,
     broken,
@@ -108,7 +109,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
     tokens: rows.tokens,
     items,
     filesOfBroken: await openEach(
-      [...closed, ...lost],
+      closed,
       (id) => id,
       async (id) => withoutKeys(await openFiles(keys!, vault!.id, filesOf.get(id) ?? [])),
     ),
@@ -117,7 +118,7 @@ async function openRows(store: Store, rows: Rows): Promise<Result<Snapshot>> {
       ({ row }) => versionKey(row.id, row.version),
       ({ row, ended }) => openItem(keys!, vault!.id, row, fileRowsOfVersion(row, ended, filesOf)),
     ),
-    stored: storedItems(rows),
+    stored,
     applied: new Map(rows.applied.map((row) => [row.id, row])),
     records: await openEach(
       keys ? rows.records : [],

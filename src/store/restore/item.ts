@@ -1,7 +1,6 @@
 import type { Manifest, PartRef } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import type { Item } from "../../model/item.ts";
-import type { CountedAs, LostItem } from "../../model/operation.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import type { BackupStore } from "../backup/ports.ts";
@@ -9,7 +8,6 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
-import { COUNTED_AS } from "../verify/lost-items.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import { openPartFiles, type PartFile, rowsOf } from "./files.ts";
 
@@ -78,39 +76,22 @@ export interface CurrentItem {
   readonly deleted: boolean;
   /** Whether the Item exists, and it or one of its Files does not open. */
   readonly broken: boolean;
-  /** The count of the vault that still includes the Item, when its row was lost. */
-  readonly counted?: CountedAs | undefined;
-  /** Whether the Item neither exists nor is deleted. Rows of it may be left. */
-  readonly lost?: LostItem | undefined;
 }
-
-interface Lost {
-  readonly counted: CountedAs | null;
-  readonly filesCounted: number;
-}
-
-const lostOf = (row: Lost | undefined): Pick<CurrentItem, "counted" | "lost"> => ({
-  counted: row?.counted ?? undefined,
-  lost: { filesCounted: row?.filesCounted === 1 },
-});
 
 /** Errors: 400, when there is no such vault; `misconfigured`, `unavailable`. */
 export async function loadCurrentItem(store: Store, vault: string, id: string): Promise<Result<CurrentItem>> {
   const { db } = store;
-  const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown, Lost]>(
+  const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown]>(
     db,
     db.prepare(SQL.vault).bind(vault),
-    ...([SQL.item, FILES_OF_ITEM, SQL.deleted, COUNTED_AS].map((sql) => db.prepare(sql).bind(vault, id)) as [
-      D1PreparedStatement,
-      D1PreparedStatement,
-      D1PreparedStatement,
-      D1PreparedStatement,
-    ]),
+    db.prepare(SQL.item).bind(vault, id),
+    db.prepare(FILES_OF_ITEM).bind(vault, id),
+    db.prepare(SQL.deleted).bind(vault, id),
   );
   if (!read.ok) return read;
-  const [[row], [found], files, deleted, [lost]] = read.value;
+  const [[row], [found], files, deleted] = read.value;
   if (!row) return invalid("vault: does not exist, so no item of it can be restored: restore the vault");
-  if (!found) return ok({ item: undefined, deleted: deleted.length > 0, broken: false, ...lostOf(lost) });
+  if (!found) return ok({ item: undefined, deleted: deleted.length > 0, broken: false });
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
   const item = await openItem(keys.value, vault, found, files);

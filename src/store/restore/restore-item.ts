@@ -159,23 +159,24 @@ const inputOf = ({ id, vault, category, title, favorite, tags, urls, sections, f
 async function writeItem(
   { send }: RestorePorts,
   { vault, leftOut }: ItemRestore,
-  { found, current: { item: current, deleted, broken, counted, lost } }: Compared,
+  { found, current: { item: current, deleted, broken } }: Compared,
 ): Promise<Result<undefined>> {
   const wanted = found.item;
   const item = wanted.id;
   const input = inputOf(wanted);
   if (!input.ok) return input;
   const isSame = current?.version === wanted.version && current.updatedAt === wanted.updatedAt;
+  const replace: Change = { kind: "replace-item", item, input: input.value };
   const content: readonly Change[] = [
     ...(deleted ? [{ kind: "restore-item", item } as const] : []),
-    current || deleted || broken
-      ? { kind: "replace-item", item, input: input.value }
-      : { kind: "create-item", item, input: input.value, chosen: true, counted, lost },
+    current || deleted || broken ? replace : { kind: "create-item", item, input: input.value, chosen: true },
     { kind: wanted.state === "ARCHIVED" ? "archive-item" : "unarchive-item", item },
   ];
   let answered: Item | undefined = current;
   for (const change of isSame ? [] : content) {
-    const answer = await send(vault, change);
+    const made = await send(vault, change);
+    // Its own row is lost, and others of it are left.
+    const answer = made.ok || made.failure.kind !== "item_exists" ? made : await send(vault, replace);
     if (!answer.ok) return answer;
     answered = answer.value.item;
   }

@@ -46,11 +46,8 @@ const FILE_BYTES = `
   (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${FILE_BYTES_MAX} THEN size ELSE 0 END), 0) FROM (
     ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")}))`;
 
-/** SQL: true if the count of Files in a row of the vault ?1 is higher than their number. */
-export const COUNTS_MISSING_FILES = missesRowsSql("files", FILES);
-
 /** SQL: a row if rows of Files of the vault ?1 are missing. Its counts then exceed those of the rows. */
-export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${COUNTS_MISSING_FILES} OR ${missesRowsSql("file_bytes", FILE_BYTES)})`;
+export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${missesRowsSql("files", FILES)} OR ${missesRowsSql("file_bytes", FILE_BYTES)})`;
 
 /** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
 export const COUNTED = `

@@ -1,4 +1,4 @@
-import { COUNTS_MISSING_FILES, missesRowsSql } from "../vaults/counted-rows.ts";
+import { missesRowsSql } from "../vaults/counted-rows.ts";
 import { RESTORE } from "../checks/items.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
@@ -72,23 +72,6 @@ export const namedItems = (entries: string): string => `
     GROUP BY item_id)
   SELECT item, named.version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended, newest.version AS written
   FROM named LEFT JOIN newest ON newest.item_id = item`;
-
-/**
- * SQL. `counted`: the count of the vault ?1 that still includes the Item ?2, which has no row; NULL when none does. It follows from the
- * last write of the Item in the log; an Item without an entry is taken for one of those that are missing. `filesCounted`: whether the
- * count of Files includes those of lost Items.
- */
-export const COUNTED_AS = `
-  SELECT CASE
-    WHEN EXISTS (SELECT 1 FROM items WHERE vault_id = ?1 AND id = ?2) OR last.event IS 'destroyed' THEN NULL
-    WHEN last.action IS 'DELETE' AND last.event IS NULL THEN CASE WHEN ${MISSES_DELETED} THEN 'deleted' END
-    WHEN ${missesRowsSql("items", "(SELECT count(*) FROM items WHERE vault_id = ?1)")} THEN 'items'
-    WHEN last.action IS NULL AND ${MISSES_DELETED} THEN 'deleted'
-  END AS counted, ${COUNTS_MISSING_FILES} AS filesCounted
-  FROM vaults LEFT JOIN (
-    SELECT action, event FROM activity WHERE vault_id = ?1 AND item_id = ?2 AND sequence IS NOT NULL ORDER BY sequence DESC LIMIT 1
-  ) AS last ON true
-  WHERE vaults.id = ?1`;
 
 /** In: Items that entries of the log of a vault name. An Item is named once in a slice of the log. */
 export const checkNamedItems = (vault: string, items: readonly NamedItem[]): Fault[] =>
