@@ -6,14 +6,21 @@ import { fail, ok, type Result } from "../model/result.ts";
 import { isNamed } from "../model/vault.ts";
 import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
-import { complete } from "./complete.ts";
-import { deleteItem, destroyItem, destroyVersion, expireItem } from "./deletions.ts";
-import { addFile, deleteFile, replaceContent } from "./file-changes.ts";
 import { applyPatch } from "./patch.ts";
-import { restoreItem, restoreVersion } from "./restorations.ts";
-import { putItem } from "./put-item.ts";
-import { replaceItem } from "./replacements.ts";
-import { drawNonce, editFiles, editItem, putVault, setState } from "./steps.ts";
+import { complete } from "./complete.ts";
+import { deleteItem, destroyItem, destroyVersion, expireItem, restoreItem, restoreVersion } from "./history.ts";
+import {
+  addFile,
+  deleteFile,
+  replaceContent,
+  putItem,
+  replaceItem,
+  drawNonce,
+  editFiles,
+  editItem,
+  putVault,
+  setState,
+} from "./items.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */

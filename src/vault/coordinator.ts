@@ -1,9 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
-import { failedBy } from "../log.ts";
+import { failedBy, logRefusal } from "../log.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
-import { fail, type Refusal, type Result } from "../model/result.ts";
+import { fail, type Refusal, type Result, ok } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/verify.ts";
 import type { AttemptRequest, RecordedAttempt, Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
@@ -12,15 +12,18 @@ import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/commit/cache.ts";
 import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
-import { commitOperations } from "./commit.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
-import { acceptListener } from "./listeners.ts";
-import { drawRandom, webhookPorts } from "./ports.ts";
+import { acceptListener, notifyListeners } from "./listeners.ts";
+import { drawRandom, webhookPorts, committedContents, databasePorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { type ResealRequest, type ResealStep, resealVault } from "./reseal.ts";
-import { answerVerify, prepareRestore } from "./maintenance.ts";
-import { answerWebhooks } from "./webhooks/admin.ts";
-import { answerAttempts } from "./webhooks/attempts.ts";
+import { answerWebhooks, answerAttempts } from "./webhooks/admin.ts";
+import { startJob } from "../durable-object-calls.ts";
+import { bookmarkedDatabase } from "../store/d1/near-reads.ts";
+import { commitGroup } from "./group.ts";
+import { prepareDeletionNotices, announceCommit } from "./webhooks/delivery.ts";
+import { recountVault } from "../store/commit/repairs.ts";
+import { parseSettings } from "../settings.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP_OPERATIONS_MAX = 32;
@@ -92,10 +95,24 @@ export class VaultCoordinator extends DurableObject<Env> {
     return recorded;
   }
 
-  /** Makes ready for a step of a restore, also of this vault's first one: see maintenance.ts. Errors: `misconfigured`. */
-  prepareRestore(contents: RestoreContents): Promise<Result<undefined>> {
-    this.#cache.update(undefined);
-    return prepareRestore(this.#alarmContext(), contents, clock);
+  /**
+   * Prepares a step of a restore (store/restore/vault.ts), also of this vault's first one. Before a step writes or deletes rows of Files, their
+   * contents are recorded, as before an upload and as before a commit that releases them. No object of the vault is deleted for a day, because
+   * the coordinator may have recorded that the vault was deleted. A running sweep ends first. Fails with `misconfigured`.
+   */
+  async prepareRestore({ expected, released }: RestoreContents): Promise<Result<undefined>> {
+    this.#cache.update(undefined); // the vault is about to be another one
+    const { storage } = this.ctx;
+    const settings = parseSettings(this.env);
+    if (!settings.ok) return settings;
+    await this.#sweepTurn(async () => {
+      const now = clock();
+      for (const address of expected) pending.recordUpload(storage.sql, address, now);
+      pending.recordReleased(storage.sql, released.map(pending.pendingContent), now, settings.value.fileRetention);
+      pending.postponeDeletions(storage.sql, now);
+    });
+    await setAlarm(storage);
+    return ok(undefined);
   }
 
   /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
@@ -107,7 +124,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     });
   }
 
-  /** Lists the attempts to deliver to a webhook, or sends a test to it. Errors: see webhooks/attempts.ts. */
+  /** Lists the attempts to deliver to a webhook, or sends a test to it. Errors: see webhooks/admin.ts. */
   webhookAttempts(vault: string, request: AttemptRequest): Promise<Result<readonly RecordedAttempt[]>> {
     return this.#withStore((store) => answerAttempts(webhookPorts(this.ctx.storage.sql, store, clock), vault, request));
   }
@@ -120,11 +137,25 @@ export class VaultCoordinator extends DurableObject<Env> {
     );
   }
 
-  /** Answers `verify`: see maintenance.ts. */
+  /** Answers what `verify` needs from this coordinator alone, or must not do beside a commit. Fails with `unavailable`. */
   verify(vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> {
-    const write = (operation: Operation) => this.write(operation);
-    const context = { storage: this.ctx.storage, cache: this.#cache, turn: this.#turn, write };
-    return this.#withStore((store) => answerVerify({ ...context, store }, vault, request));
+    const { storage } = this.ctx;
+    return this.#withStore(async (store): Promise<Result<VerifyAnswer>> => {
+      if (request.kind === "pending") return ok(pending.listPending(storage.sql, request.keys));
+      if (request.kind === "release") {
+        const contents = request.keys.map((key) =>
+          key.endsWith("/") ? pending.pendingVault(vault) : { key, item: pending.UNKNOWN_ITEM },
+        );
+        pending.recordReleased(storage.sql, contents, store.now, store.settings.fileRetention);
+        await setAlarm(storage);
+        return ok([]);
+      }
+      return this.#turn(async () => {
+        const recounted = await recountVault(store.db, vault, request.acceptLoss);
+        this.#cache.update(undefined); // its row of the vault has the earlier counters
+        return recounted.ok ? ok([]) : recounted;
+      });
+    });
   }
 
   /** Lets some time pass between the commits of the next seconds, so that a backup can read what changes. No write is refused for it. */
@@ -151,8 +182,35 @@ export class VaultCoordinator extends DurableObject<Env> {
     return store.ok ? answer(store.value) : store;
   }
 
-  #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
-    const webSockets = () => this.ctx.getWebSockets();
-    return commitOperations({ ...this.#alarmContext(), cache: this.#cache, webSockets, clock }, group);
+  /**
+   * Commits a group of operations, with what belongs to it in the coordinator's own storage: pending contents, webhooks, listeners and the
+   * alarm. Returns one answer per operation, in order.
+   */
+  async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
+    const { env } = this;
+    const { storage } = this.ctx;
+    const store = await openStore(env, clock());
+    if (!store.ok) return group.map(() => store);
+    const bookmarked = bookmarkedDatabase(env.DB);
+    const ports = databasePorts({ ...store.value, db: bookmarked.db }, this.#cache, {
+      recordReleased: async ({ vault, after, released }) => {
+        if (!after) await prepareDeletionNotices(webhookPorts(storage.sql, store.value, clock), vault);
+        const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
+        if (contents.length === 0) return;
+        pending.recordReleased(storage.sql, contents, clock(), store.value.settings.fileRetention);
+        await setAlarm(storage);
+      },
+      deleteCommitted: (commit) => {
+        notifyListeners(this.ctx.getWebSockets(), commit.after);
+        pending.deleteCommitted(storage.sql, committedContents(commit));
+        // The answer to the deletion does not wait for the job. If the call is lost, the hourly run starts the job.
+        if (!commit.after) void startJob(env, "purge", true).then((started) => started.ok || logRefusal(started));
+      },
+      clock,
+    });
+    const answers = await commitGroup(ports, group);
+    // An uncertain one may have taken effect.
+    if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain")) await announceCommit(storage, clock());
+    return answers.map((answer) => (answer.ok ? ok({ ...answer.value, bookmark: bookmarked.bookmark() }) : answer));
   }
 }

@@ -60,6 +60,6 @@ export async function expireItems(
   return recorded.ok ? ok(next) : recorded;
 }
 
-/** The write that brings an Item within the settings (deletions.ts). In: its id as an operation. */
+/** The write that brings an Item within the settings (history.ts). In: its id as an operation. */
 export const expiryOf = (vault: string, item: string, id: string): Operation =>
   withoutRequest(SERVICE, { id, vault, change: { kind: "expire-item", item } });

@@ -5,12 +5,10 @@ import type { BatchResult } from "../store/d1/database.ts";
 import type { Commit } from "../store/commit/commit.ts";
 import type { Snapshot } from "../store/commit/snapshot.ts";
 import { applyGroup, type Plan } from "./apply.ts";
-import { GROWTH } from "./growth.ts";
-import { isOver, type PacedGroup, GROUP_PATIENCE_MS, waitForRead, SNAPSHOT_WRITES_MAX } from "./pacing.ts";
-import type { CommitPorts } from "./ports.ts";
 import type { Vault } from "../model/vault.ts";
-import type { VersionRef } from "../store/commit/kept-rows.ts";
-import type { RowRequest } from "../store/commit/rows.ts";
+import { GROWTH } from "./working.ts";
+import { isOver, type PacedGroup, GROUP_PATIENCE_MS, waitForRead, SNAPSHOT_WRITES_MAX, type CommitPorts } from "./ports.ts";
+import type { VersionRef, RowRequest } from "../store/commit/rows.ts";
 
 /**
  * Carries out a group of operations on one vault: load a snapshot, apply the operations, write one commit. A commit that
@@ -150,7 +148,7 @@ interface Group extends PacedGroup {
   readonly attempted: Map<string, Answer>;
   /** The answers of operations that a snapshot found in the log. They do not depend on the other operations. */
   readonly settled: Map<string, Result<Answer>>;
-  /** The ids of the operations that an attempt of unknown outcome would have carried out: see growth.ts. */
+  /** The ids of the operations that an attempt of unknown outcome would have carried out: see `Growth`. */
   readonly admitted: Set<string>;
   /** The vaults in the snapshots of the attempts whose outcome is still unknown; `undefined` for a vault that was new. */
   open: readonly (Vault | undefined)[];

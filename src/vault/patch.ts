@@ -16,7 +16,7 @@ import type { Edit } from "../model/patch-input.ts";
 import { parseIndex, parsePointer } from "../model/pointer.ts";
 import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";
-import { withNames } from "./names.ts";
+import { withNames } from "./complete.ts";
 
 /**
  * PATCH: a closed grammar of paths (contract 6), applied to a draft of the Item, which `complete` completes.

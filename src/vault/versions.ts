@@ -6,7 +6,16 @@ import {
   type StoredFile,
   type StoredItem,
   type StoredVersion,
+  contentBytesOf,
+  contentsOf,
+  isSameContent,
+  NOTHING_STORED,
+  sealedBytesOf,
 } from "../model/stored.ts";
+import { type ContentRef, type KeyedFile, addressOf } from "../model/file.ts";
+import { type CountChange, countWrite, type Vault } from "../model/vault.ts";
+import type { FileChange } from "../store/commit/item-rows.ts";
+import type { WorkingVault } from "./working.ts";
 
 /** Which rows of an Item are kept: pure functions from the rows before a write to the rows after it. */
 
@@ -66,3 +75,97 @@ const beginAt = (since: number, { until: _until, ...row }: StoredFile & { readon
   ...row,
   since,
 });
+
+/**
+ * Puts the rows of an Item after a write into the working copy, with the contents that the write releases and the rows of Files that it
+ * changes.
+ */
+
+/** A write to an Item, before it is put into the working copy. */
+export interface StoredWrite {
+  readonly item: string;
+  /** The rows after the write; absent when the Item is destroyed. */
+  readonly after: StoredItem | undefined;
+  /** The vault after the write. */
+  readonly vault: Vault;
+  /** By how many bytes the sealed texts grow. */
+  readonly grown: number;
+}
+
+/** Counts a write. In: the rows after it, the time in Unix milliseconds, and what the rows do not tell. */
+export function measureWrite(
+  working: WorkingVault,
+  item: string,
+  after: StoredItem | undefined,
+  now: number,
+  counts: CountChange = {},
+): StoredWrite {
+  const before = working.stored.get(item) ?? NOTHING_STORED;
+  const next = after ?? NOTHING_STORED;
+  const grown = sealedBytesOf(next) - sealedBytesOf(before);
+  const sameContents = next.files === before.files && next.ended === before.ended;
+  const vault = countWrite(working.vault!, now, {
+    created: existing(next) * Number(!before.current && !before.deleted),
+    items: existing(next) - existing(before),
+    deleted: Number(next.deleted !== undefined) - Number(before.deleted !== undefined),
+    files: existing(next) * next.files.length - existing(before) * before.files.length,
+    fileBytes: sameContents ? 0 : contentBytesOf(next) - contentBytesOf(before),
+    sealedBytes: grown,
+    ...counts,
+  });
+  return { item, after, vault, grown };
+}
+
+const existing = ({ current }: StoredItem): number => Number(current !== undefined);
+
+/** Which rows of Files a write inserts or changes. */
+export interface FileRows {
+  /** The File whose row is written, with its key. */
+  readonly written?: KeyedFile | undefined;
+  /** The version whose rows return. */
+  readonly restored?: number | undefined;
+}
+
+export function putStored(working: WorkingVault, { item, after, vault, grown }: StoredWrite, rows: FileRows = {}): void {
+  const before = working.stored.get(item) ?? NOTHING_STORED;
+  const next = after ?? NOTHING_STORED;
+  if (next.files !== before.files || next.ended !== before.ended) {
+    const remaining = contentsOf(next);
+    const released = [...contentsOf(before)].filter(([name]) => !remaining.has(name));
+    working.released.push(...released.map(([, row]) => addressOf(vault.id, item, row)));
+    if (after) working.files.push(...fileChanges(item, before, after, rows));
+  }
+  working.vault = vault;
+  working.sealedGrowth += grown;
+  if (after) working.stored.set(item, after);
+  else working.stored.delete(item);
+}
+
+function fileChanges(item: string, before: StoredItem, after: StoredItem, { written, restored }: FileRows): FileChange[] {
+  const earlier = new Set(before.ended);
+  const ended = after.ended.filter((row) => !earlier.has(row));
+  const added = after.files.filter(isMissingIn(before.files));
+  const removed = before.files.filter(isMissingIn(after.files)).filter(({ id }) => id !== written?.id);
+  const returned = added.filter(({ id }) => id !== written?.id);
+  const version = after.current?.version ?? 0;
+  const changes: (FileChange | false)[] = [
+    ended.length > 0 && { kind: "end", item, ids: idsOf(ended), until: version },
+    removed.length > 0 && { kind: "remove", item, ids: idsOf(removed) },
+    returned.length > 0 && {
+      kind: "return",
+      item,
+      rows: returned.map((row) => [row.id, untilOf(before, row, restored!)]),
+      since: version,
+    },
+  ];
+  const replaces = before.files.some(({ id }) => id === written?.id);
+  const put: FileChange[] =
+    written && added.some(({ id }) => id === written.id) ? [{ kind: "put", item, file: written, since: version, replaces }] : [];
+  return [...changes.filter((change) => change !== false), ...put];
+}
+
+const idsOf = (rows: readonly ContentRef[]): string[] => rows.map(({ id }) => id);
+
+/** The row in `file_versions` that a version has of a content. Another row of the same content may be damaged. */
+const untilOf = ({ ended }: StoredItem, file: ContentRef, version: number): number =>
+  ended.find((row) => isSameContent(row, file) && isInVersion(row, version))!.until;

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { type After, type Cursor, formatCursor, isAt, parseAfter } from "../../src/model/cursor.ts";
 import { formatCursors, parseCursors } from "../../src/model/cursors.ts";
 import type { VaultEvent } from "../../src/model/event.ts";
-import { type EventPage, pageOf } from "../../src/store/events/page.ts";
 import { runs } from "../support/runs.ts";
+import { type EventPage, pageOf } from "../../src/store/events/events.ts";
 
 /** Which events a cursor leads to (contract 15.3 to 15.5): a table, and a property over logs with gaps and restores. */
 

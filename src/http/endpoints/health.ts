@@ -5,12 +5,9 @@ import { openKeyring } from "../../crypto/keyring.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, refusesNew } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/health-probe.ts";
-import { probeCapacity } from "../../store/health/capacity.ts";
 import { probeDamage } from "../../store/health/damages.ts";
-import { NONE_ENDING, probeTokens } from "../../store/health/ending-tokens.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import { probeRootKeys } from "../../store/keys/key-states.ts";
-import { probeBucket, probeDatabase, probeSchema } from "../../store/health/probes.ts";
 
 import type { Context } from "../context.ts";
 import { presentTime } from "../present/time.ts";
@@ -18,6 +15,8 @@ import type { Call, Content, ReplyTo } from "../route.ts";
 import { withDeadline } from "../../store/d1/deadline.ts";
 import { callOperator } from "../../durable-object-calls.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
+import { probeCapacity, probeBucket, probeDatabase, probeSchema } from "../../store/health/room.ts";
+import { NONE_ENDING, probeTokens } from "../../store/health/metrics.ts";
 
 /**
  * /heartbeat: the Worker runs. /health: the state of its dependencies. Neither needs a token (contract 13). /v1/admin/health has

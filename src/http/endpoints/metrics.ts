@@ -2,11 +2,10 @@ import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
 import { CLEANED } from "../../store/health/counters.ts";
 import { databaseSize } from "../../store/d1/size.ts";
-import { ENDING_HELP } from "../../store/health/ending-tokens.ts";
-import { loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 import type { Context } from "../context.ts";
 import type { Content } from "../route.ts";
 import { requireSecret } from "../secret.ts";
+import { ENDING_HELP, loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 
 /** /metrics, in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 

@@ -35,7 +35,7 @@ export async function checkFile(keys: VaultKeys, vault: string, last: number, ro
   return [...faults, fault("version_wrong", namedFile(vault, row), `the row is for versions ${first} to ${end - 1} of ${last}`)];
 }
 
-/** At any version a File has at most one row (file-versions.ts). In: all rows of the Files of an Item. */
+/** At any version a File has at most one row (items/versions.ts). In: all rows of the Files of an Item. */
 export function checkRanges(vault: string, item: string, files: readonly FileRow[], ended: readonly EndedRow[]): Fault[] {
   const ranges = [...ended, ...files.map((row) => ({ id: row.id, since: row.since, until: Infinity }))];
   return [...Map.groupBy(ranges, ({ id }) => id)].flatMap(([file, rows]) => {

@@ -1,8 +1,7 @@
 import type { FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { VaultRow } from "../vaults/rows.ts";
-import { type KeptRows, NOTHING_KEPT } from "./kept-rows.ts";
-import type { RowRequest, Rows } from "./rows.ts";
+import { type KeptRows, NOTHING_KEPT, type RowRequest, type Rows } from "./rows.ts";
 
 /**
  * The cache of a coordinator: sealed rows of its vault, as last read or written. A write whose rows are all cached costs one D1 call. The

@@ -12,14 +12,13 @@ import type { RowCache, WrittenRows } from "./cache.ts";
 import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries, fencedRecords } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
-import type { TokenHashes } from "./rows.ts";
-import { type FileChange, fileStatement } from "./file-rows.ts";
-import { type VersionChange, versionStatements } from "./version-rows.ts";
 import type { Item } from "../../model/item.ts";
 import { type ItemRow, sealItem, type SealedItem } from "../items/items.ts";
 import { columnsInVault } from "../tables/slices.ts";
 import { assignments, insertRow, valuesOf, into } from "../tables/statements.ts";
 import { TABLES } from "../tables/tables.ts";
+import type { TokenHashes } from "./rows.ts";
+import { type FileChange, fileStatement, type VersionChange, versionStatements } from "./item-rows.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {
@@ -111,7 +110,7 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   const hasNewKey = before?.vault.dataKeyId !== after.dataKeyId;
   const { keys, wrapped } = before && !hasNewKey ? before : await addVaultKey(store.keyring, after.id, after.dataKeyId, before);
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
-  // A change of the version shows both texts (vault/steps.ts).
+  // A change of the version shows both texts (vault/items.ts).
   const texts = unchanged ? before.row : await sealVault(keys, after as NamedVault);
   const row = vaultRow(after, texts, wrapped, hasNewKey ? null : before.row.resealed);
   const keptMax = Math.max(0, ...commit.items.map(countKept));

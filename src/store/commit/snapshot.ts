@@ -8,8 +8,16 @@ import { checkRootKeys } from "../keys/root-keys.ts";
 import { type BrokenVault, brokenVault, type OpenVault, openForWrite } from "../vaults/rows.ts";
 import type { RowCache } from "./cache.ts";
 import { type IdempotencyRecord, openRecord } from "./idempotency.ts";
-import { type KeptTexts, NOTHING_KEPT, type VersionRef } from "./kept-rows.ts";
-import { type AppliedOperation, loadRows, type RowRequest, type Rows, type TokenHashes } from "./rows.ts";
+import {
+  type KeptTexts,
+  NOTHING_KEPT,
+  type VersionRef,
+  type AppliedOperation,
+  loadRows,
+  type RowRequest,
+  type Rows,
+  type TokenHashes,
+} from "./rows.ts";
 
 /** The decrypted state of a vault that a group of writes needs. */
 export interface Snapshot {

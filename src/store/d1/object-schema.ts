@@ -24,7 +24,7 @@ export const OPERATOR_MIGRATIONS: readonly string[] = [
 /** The tables of a vault's coordinator. */
 export const COORDINATOR_MIGRATIONS: readonly string[] = [
   // `watched` has the pending contents: see contents/pending.ts. `webhooks` has the progress of deliveries and the newest attempts: see
-  // events/webhook-progress.ts and events/webhook-attempts.ts.
+  // events/webhook-progress.ts.
   `CREATE TABLE watched (
     key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;

@@ -1,12 +1,80 @@
-import { LIMITS } from "../../model/limits.ts";
+import { APPLY_MIGRATIONS } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
+import { LIMITS } from "../../model/limits.ts";
+import type { Settings } from "../../settings.ts";
+import { type DatabaseLevel, databaseLevel, databaseSize, reachesLevel } from "../d1/size.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import { COUNTED, type Counted } from "../vaults/counted-rows.ts";
-import { runBatch, type Store } from "../d1/database.ts";
-import { type DatabaseLevel, reachesLevel } from "../d1/size.ts";
-import { probeDatabase } from "./probes.ts";
 
-/** Early refusals of writes that would make the database larger. The commit loop makes the final decision (vault/growth.ts). */
+/** The checks of /health on the storage. Each error is `unavailable` or `schema`, with a detail in words. */
+
+export async function probeDatabase(db: D1Database): Promise<Result<undefined>> {
+  const answer = await runBatch<[unknown]>(db, db.prepare("SELECT 1"));
+  return answer.ok ? ok(undefined) : { ...answer, ...fail("unavailable", "The database does not answer") };
+}
+
+/** Returns a warning if the schema is supported and is not the newest known to this version. */
+export async function probeSchema(db: D1Database): Promise<Result<string | undefined>> {
+  const schema = await loadSchema(db);
+  if (!schema.ok) return { ...schema, ...fail("unavailable", "The database does not answer") };
+  const { version, missing, foreign } = schema.value;
+  const found = `The schema has version ${version}`;
+  if (version < SCHEMA.oldest)
+    return fail("schema", `${found}, and ${SCHEMA.oldest} is the oldest that is served: ${APPLY_MIGRATIONS}`);
+  if (version < SCHEMA.newest) return ok(`${found}, and ${SCHEMA.newest} is the newest that is known: ${APPLY_MIGRATIONS}`);
+  if (version > SCHEMA.newest) return ok(`${found}, which is newer than this version of the service`);
+  const names = missing.map(({ type, name }) => `the ${type} ${name}`).join(", ");
+  const lacks = names === "" ? [] : [`The database lacks ${names}: ${CREATE_AGAIN}`];
+  const has = foreign.length === 0 ? [] : [`The database has ${foreign.length} unknown or altered triggers`];
+  return lacks.length + has.length === 0 ? ok(undefined) : fail("schema", [...lacks, ...has].join(". "));
+}
+
+export async function probeBucket(bucket: Bucket): Promise<Result<undefined>> {
+  const answer = await tryBucket(() => bucket.head("health")); // there is no such object: every key has slashes
+  return answer.ok ? ok(undefined) : { ...answer, ...fail("unavailable", "The bucket does not answer") };
+}
+
+/** The check of /health on the size of the database. */
+
+const QUOTAS = "SELECT count(*) AS vaults, total(coalesce(quota_bytes, ?1)) AS quotas FROM vaults";
+
+const MEGABYTE = 1_000_000;
+const inMegabytes = (bytes: number): string => (bytes / MEGABYTE).toLocaleString("en", { maximumFractionDigits: 1 });
+
+/** The public meaning of each level, without figures. */
+const MEANINGS = {
+  ok: { status: "ACTIVE", message: "The database has free space" },
+  warning: { status: "WARNING", message: "The database is nearly full" },
+  archive: { status: "WARNING", message: "The database is nearly full" },
+  refuse: { status: "ERROR", message: "The database is full: writes that grow are refused" },
+  shrink: {
+    status: "ERROR",
+    message: "The database is full: only deletions and writes that make an Item smaller are accepted",
+  },
+} as const satisfies Readonly<Record<DatabaseLevel, object>>;
+
+export interface Capacity {
+  readonly status: "ACTIVE" | "WARNING" | "ERROR";
+  readonly message: string;
+  /** The figures in words, for the admin. */
+  readonly detail: string;
+}
+
+/** Returns the level in words. Fails with `unavailable`. */
+export async function probeCapacity(db: D1Database, settings: Settings): Promise<Result<Capacity>> {
+  const read = await runBatch<[{ vaults: number; quotas: number }]>(db, db.prepare(QUOTAS).bind(LIMITS.vaultBytes));
+  if (!read.ok) return { ...read, ...fail("unavailable", "The database does not answer") };
+  const [{ vaults, quotas } = { vaults: 0, quotas: 0 }] = read.value[0];
+  const used = `It uses ${inMegabytes(databaseSize() ?? 0)} of ${inMegabytes(settings.databaseLimit)} MB`;
+  const detail = `${used}, and the quotas of ${vaults} vaults add up to ${inMegabytes(quotas)} MB`;
+  return ok({ ...MEANINGS[databaseLevel(settings)], detail });
+}
+
+/** Early refusals of writes that would make the database larger. The commit loop makes the final decision (vault/working.ts). */
 
 /**
  * Returns true if the database has reached a level. If the last known size has, D1 is asked for the current size, because this

@@ -6,9 +6,9 @@ import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults
 import type { Store } from "../d1/database.ts";
 import { faultOfNumber, wrongNumbers } from "../tables/numbers.ts";
 import { type FileRow, openOnlyFile } from "./files.ts";
-import { fileOfVersion, filesOfVersion } from "./file-versions.ts";
 import { fitting, largePage } from "./list.ts";
 import { brokenItem, type ItemRow, openAnswered, openSummary } from "./items.ts";
+import { fileOfVersion, filesOfVersion } from "./versions.ts";
 
 /** Loads deleted Items: the row in `deleted_items`, and the last version of the Item, which is in `item_versions`. */
 

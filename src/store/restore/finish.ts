@@ -30,7 +30,7 @@ const SQL = {
     UPDATE vaults SET ${name} = max(0, coalesce((
       SELECT max(sequence) FROM activity WHERE vault_id = ?1 AND sequence <= ${Number.MAX_SAFE_INTEGER}), 0) - ${other})
     WHERE id = ?1`,
-  /** The vault is older than its deletions (vault/deletions.ts). */
+  /** The vault is older than its deletions (vault/history.ts). */
   created: `
     UPDATE vaults SET created_at = min(created_at, coalesce(
       (SELECT min(deleted_at) FROM deleted_items WHERE vault_id = ?1 AND deleted_at > 0), created_at)) WHERE id = ?1`,

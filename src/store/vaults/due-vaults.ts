@@ -17,7 +17,7 @@ export interface DueVault {
 
 /**
  * SQL: true if the row `due` of `deleted_items` expired by a time. A row of an existing Item, or with a time before its vault's creation, is
- * damaged: it never expires (vault/deletions.ts), and `verify` names it.
+ * damaged: it never expires (vault/history.ts), and `verify` names it.
  */
 export const isExpired = (by: string): string => `
   deleted_at <= ${by} AND deleted_at >= (SELECT created_at FROM vaults WHERE id = due.vault_id)

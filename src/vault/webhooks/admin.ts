@@ -2,8 +2,15 @@ import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY, SECOND } from "../../model/time.ts";
-import type { Webhook, WebhookChange, WebhookRequest } from "../../model/webhook.ts";
-import { findProgress, insertProgress, type Progress, replaceProgress } from "../../store/events/webhook-progress.ts";
+import type { Webhook, WebhookChange, WebhookRequest, AttemptRequest, RecordedAttempt } from "../../model/webhook.ts";
+import {
+  findProgress,
+  insertProgress,
+  type Progress,
+  replaceProgress,
+  listAttempts,
+  recordAttempt,
+} from "../../store/events/webhook-progress.ts";
 import {
   loadWebhooks,
   sealWebhook,
@@ -12,9 +19,8 @@ import {
   type WebhookDefinition,
 } from "../../store/events/webhook-rows.ts";
 import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/commit/webhooks.ts";
-import type { WebhookPorts } from "./ports.ts";
-import { idle } from "./schedule.ts";
-import { newProgress, reconcile } from "./delivery.ts";
+import { type WebhookPorts, testMessage, sendMessage } from "./messages.ts";
+import { idle, newProgress, reconcile } from "./delivery.ts";
 import type { Cursor } from "../../model/cursor.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
@@ -169,4 +175,28 @@ function changeProgress(progress: Progress, change: WebhookChange, head: Cursor,
   const retried = revived || url !== undefined ? { failures: 0, failingSince: null, due: now } : {};
   const { sequence, at } = resume === "latest" ? head : progress;
   return { ...progress, ...retried, sequence, at, state, revision: progress.revision + 1 };
+}
+
+/**
+ * Lists the attempts to deliver to a webhook, or sends a test to it, which changes neither its state nor its position. Out: the attempts that
+ * were asked for, the newest first. Errors: `vault_not_found`, `webhook_not_found`, `integrity`, `unavailable`.
+ */
+export async function answerAttempts(
+  ports: WebhookPorts,
+  vault: string,
+  { kind, id }: AttemptRequest,
+): Promise<Result<readonly RecordedAttempt[]>> {
+  const { sql, store, clock, random } = ports;
+  const loaded = await loadWebhooks(store, vault);
+  if (!loaded.ok) return loaded;
+  reconcile(ports, vault, loaded.value);
+  const webhook = loaded.value.webhooks.find((one) => one.id === id);
+  const progress = findProgress(sql, id);
+  if (!webhook || !progress || progress.state === "DELETED") return fail("webhook_not_found");
+  if (kind === "list") return ok(listAttempts(sql, id));
+  if (!webhook.definition) return fail("integrity");
+  const message = await testMessage(progress, clock(), random());
+  const attempt = { ...(await sendMessage(ports, webhook.definition, message)), events: 0, test: true } as const;
+  recordAttempt(sql, id, attempt);
+  return ok([attempt]);
 }

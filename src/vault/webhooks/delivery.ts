@@ -1,7 +1,7 @@
 import { logFailure, logRefusal } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
-import { MINUTE, SECOND } from "../../model/time.ts";
-import { type Attempt, errorOf } from "../../model/webhook.ts";
+import { MINUTE, SECOND, DAY, HOUR } from "../../model/time.ts";
+import { type Attempt, errorOf, type DeliveryError } from "../../model/webhook.ts";
 import {
   deleteProgress,
   hasActive,
@@ -9,16 +9,27 @@ import {
   listProgress,
   type Progress,
   replaceProgress,
+  findProgress,
 } from "../../store/events/webhook-progress.ts";
-import { loadWebhooks, type StoredWebhook, type VaultWebhooks } from "../../store/events/webhook-rows.ts";
-import { sendDeletionNotices } from "./deletion-notice.ts";
-import { inParallel, sendMessage } from "./send.ts";
-import type { WebhookPorts } from "./ports.ts";
-import { delivered, failed, idle, postponed } from "./schedule.ts";
+import {
+  loadWebhooks,
+  type StoredWebhook,
+  type VaultWebhooks,
+  type DeletionNotice,
+  openDeletionNotice,
+  sealDeletionNotice,
+} from "../../store/events/webhook-rows.ts";
+import {
+  inParallel,
+  sendMessage,
+  type WebhookPorts,
+  eventMessage,
+  type Message,
+  resetMessage,
+  deletionMessage,
+} from "./messages.ts";
 import { ok, type Result } from "../../model/result.ts";
-import type { EventPage } from "../../store/events/page.ts";
-import { loadEvents } from "../../store/events/events.ts";
-import { eventMessage, type Message, resetMessage } from "./message.ts";
+import { type EventPage, loadEvents } from "../../store/events/events.ts";
 
 /**
  * The webhooks' part of the coordinator's alarm. One D1 call finds the webhooks and the newest event, another one a page of events
@@ -30,7 +41,7 @@ const BEING_WRITTEN_MS = MINUTE;
 
 /**
  * Sets the alarm after a commit, when webhooks wait for its event. The commit's answer does not wait until that is durable: an alarm
- * that is lost is made up for by the next commit, or by the poll (schedule.ts). In: Unix milliseconds. Never throws, because the
+ * that is lost is made up for by the next commit, or by the poll. In: Unix milliseconds. Never throws, because the
  * commit has taken effect.
  */
 export async function announceCommit(storage: DurableObjectStorage, now: number): Promise<void> {
@@ -215,4 +226,108 @@ async function deliver(
   const error = errorOf(attempt);
   const next = error ? failed(progress, error, run.random()) : delivered(progress, position, run.clock());
   return replaceProgress(run.sql, progress, next, { ...attempt, events }) && !error ? next : undefined;
+}
+
+/** When a webhook is tried again, and when it is given up (contract 17.8 and 17.9). Pure functions; times are Unix milliseconds. */
+
+/** The time after which a webhook without news looks for events that no commit has announced. */
+const POLL_MS = 15 * MINUTE;
+
+/** The waits double from the first to the longest one. */
+const FIRST_WAIT_MS = 5 * SECOND;
+const WAIT_MS_MAX = HOUR;
+
+/** A receiver that has failed for this time is paused. */
+const GIVE_UP_MS = DAY;
+
+/** The status by which a receiver says that it wants no more messages (Standard Webhooks, "Delivery success and failure"). */
+const GONE_STATUS = 410;
+
+/** After the delivery of an event. In: its position. */
+export const delivered = (progress: Progress, { sequence, at }: Cursor, now: number): Progress => ({
+  ...progress,
+  sequence,
+  at,
+  due: now,
+  failures: 0,
+  failingSince: null,
+  lastDelivery: now,
+  lastError: null,
+});
+
+/** Without an event to deliver. Before the deletion of the vault, which may be on its way, it looks again soon. */
+export const idle = (progress: Progress, now: number): Progress => ({
+  ...progress,
+  due: now + (progress.deletionNoticeAt === null ? POLL_MS : MINUTE),
+});
+
+/** When D1 did not answer: no failure of the receiver. */
+export const postponed = (progress: Progress, now: number): Progress => ({ ...progress, due: now + MINUTE });
+
+/** After an attempt that failed: exponential backoff with jitter. In: a random number from 0 to 1. */
+export function failed(progress: Progress, error: DeliveryError, random: number): Progress {
+  const failures = progress.failures + 1;
+  const failingSince = progress.failingSince ?? error.at;
+  const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), WAIT_MS_MAX) * (0.5 + random / 2);
+  const state = error.status === GONE_STATUS ? "DISABLED" : error.at - failingSince >= GIVE_UP_MS ? "PAUSED" : progress.state;
+  return { ...progress, state, failures, failingSince, lastError: error, due: error.at + Math.round(wait) };
+}
+
+/**
+ * The event `vault.deleted`. The deletion of a vault deletes its keys and the rows of its webhooks, so the coordinator keeps
+ * in its own storage what the last message needs, sealed under the root key.
+ */
+
+/** Runs before the commit that deletes a vault. When it fails, the vault is deleted, and the receivers are not told. */
+export async function prepareDeletionNotices(ports: WebhookPorts, vault: string): Promise<void> {
+  try {
+    await recordDeletionNotices(ports, vault);
+  } catch (error) {
+    logFailure("The record of a deletion notice", error);
+  }
+}
+
+async function recordDeletionNotices({ sql, store, clock }: WebhookPorts, vault: string): Promise<void> {
+  if (listProgress(sql).length === 0) return;
+  const loaded = await loadWebhooks(store, vault);
+  if (!loaded.ok) return logRefusal(loaded);
+  const definitions = new Map(loaded.value.webhooks.map(({ id, definition }) => [id, definition]));
+  for (const { id } of listProgress(sql)) {
+    const definition = definitions.get(id);
+    const deletionNotice = definition ? await sealDeletionNotice(store, vault, id, definition) : null;
+    const progress = findProgress(sql, id);
+    // The row of a deleted webhook keeps its time, because the deletion of the vault may fail.
+    if (!progress || progress.state === "DELETED") continue;
+    // The attempts for the last message are counted anew, and a delivery that has begun is not recorded: it would replace the row.
+    const fresh = { failures: 0, failingSince: null, due: clock() + SECOND, revision: progress.revision + 1 };
+    replaceProgress(sql, progress, { ...progress, ...fresh, deletionNotice, deletionNoticeAt: clock() });
+  }
+}
+
+/** Sends the last message of each active webhook of a deleted vault, and deletes the rows. Tries for a day. */
+export async function sendDeletionNotices(ports: WebhookPorts): Promise<void> {
+  const { sql, clock } = ports;
+  const rows = listProgress(sql).filter(({ failures, due }) => failures === 0 || due <= clock());
+  await inParallel(rows, (progress) => sendDeletionNotice(ports, progress));
+}
+
+async function sendDeletionNotice(ports: WebhookPorts, progress: Progress): Promise<void> {
+  const { sql, store, clock, random } = ports;
+  const { id, vault, state, deletionNotice, deletionNoticeAt } = progress;
+  if (deletionNoticeAt === null && state === "ACTIVE") {
+    // The database may have been restored to a minute before the vault existed. Paused after a day.
+    replaceProgress(sql, progress, failed(progress, { kind: "restored", at: clock() }, random()));
+    return;
+  }
+  const target =
+    deletionNotice === null || state !== "ACTIVE" ? undefined : await openDeletionNotice(store, vault, id, deletionNotice);
+  const next = target?.ok ? await tryDeletionNotice(ports, progress, target.value) : undefined;
+  if (next?.state === "ACTIVE") replaceProgress(sql, progress, next);
+  else deleteProgress(sql, id);
+}
+
+/** Out: the progress after an attempt that failed. */
+async function tryDeletionNotice(ports: WebhookPorts, progress: Progress, target: DeletionNotice): Promise<Progress | undefined> {
+  const error = errorOf(await sendMessage(ports, target, await deletionMessage(progress, progress.deletionNoticeAt!)));
+  return error && failed(progress, error, ports.random());
 }

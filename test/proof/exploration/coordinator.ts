@@ -4,13 +4,11 @@ import type { OpenVault } from "../../../src/store/vaults/rows.ts";
 import type { Commit } from "../../../src/store/commit/commit.ts";
 import type { Snapshot } from "../../../src/store/commit/snapshot.ts";
 import { commitGroup } from "../../../src/vault/group.ts";
-import type { CommitPorts } from "../../../src/vault/ports.ts";
-import { committedContents } from "../../../src/vault/ports.ts";
-import { SNAPSHOT_WRITES_MAX } from "../../../src/vault/pacing.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never, RESET } from "./faults.ts";
 import { type ModelStore, sealedEntry } from "./store.ts";
 import type { Turns } from "./turns.ts";
+import { type CommitPorts, committedContents, SNAPSHOT_WRITES_MAX } from "../../../src/vault/ports.ts";
 
 /** A coordinator: the queue and the commit loop that ship (vault/queue.ts, vault/group.ts), over ports of the model. */
 
