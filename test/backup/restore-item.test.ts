@@ -7,7 +7,6 @@ import { restore } from "../support/restores.ts";
 import { admin, client, makeToken } from "../support/service.ts";
 import { endOfJob, JOBS, serviceWith, startJob } from "../support/jobs.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 import { CASES, damage, type Row } from "../damage/support/rows.ts";
 
 /** The restore of one Item (contract 21.28). */
@@ -91,9 +90,7 @@ describe("the restore of an Item", () => {
   it("removes a File that does not open and that the snapshot lacks", async () => {
     const fresh = await freshBackup();
     const { body: added } = await fresh.upload(pattern(10));
-    await ignoreChecks(true);
     await env.DB.prepare("UPDATE files SET size = 1 WHERE id = ?").bind(added.id).run();
-    await ignoreChecks(false);
     expect(await restore({ vault: fresh.vault, item: fresh.item })).toMatchObject({ status: 409 });
     expect(await restore({ vault: fresh.vault, item: fresh.item, overwrite: true })).toMatchObject({ body: { state: "done" } });
     expect(await contentOf(fresh)).toEqual(fresh.before);
@@ -101,9 +98,7 @@ describe("the restore of an Item", () => {
 
   it("repairs the row of a File of an Item whose own row is lost", async () => {
     const fresh = await freshBackup();
-    await ignoreChecks(true);
     await env.DB.prepare("UPDATE files SET size = 1 WHERE id = ?").bind(fresh.file).run();
-    await ignoreChecks(false);
     await env.DB.prepare("DELETE FROM items WHERE id = ?").bind(fresh.item).run();
     expect(await restore({ vault: fresh.vault, item: fresh.item })).toMatchObject({ body: { state: "done" } });
     expect(await contentOf(fresh)).toEqual(fresh.before);

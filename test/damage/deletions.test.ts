@@ -1,9 +1,8 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { objectsOf, pattern } from "../support/files.ts";
 import { renewCoordinator } from "../support/bindings.ts";
 import { runHourly } from "../support/jobs.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 import { passDaysQuickly } from "../support/restore.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { run, verifyAll } from "../verify/support/verify.ts";
@@ -12,8 +11,6 @@ import { run, verifyAll } from "../verify/support/verify.ts";
  * Everything that the service deletes by a time or a list. One damaged row says "delete", and another row, or the vault's creation, says
  * that it lives.
  */
-
-beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
 
 afterEach(() => {
   vi.useRealTimers();

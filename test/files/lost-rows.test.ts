@@ -1,17 +1,14 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { TABLES } from "../../src/store/tables/tables.ts";
 import { renewCoordinator } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { bytesOf, freshItem, objectsOf, pattern } from "../support/files.ts";
 import { runHourly } from "../support/jobs.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 import { passDaysQuickly } from "../support/restore.ts";
 import { run, verifyAll } from "../verify/support/verify.ts";
 
 /** The content of a File whose row is lost or damaged may be the last copy: it is named, and never swept (contract 22.5, 23.7). */
-
-beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
 
 afterEach(() => {
   vi.useRealTimers();

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { EXPIRE } from "../../src/jobs/expire.ts";
 import { operationId } from "../../src/model/ids.ts";
 import { OPERATION_FORMAT, SERVICE } from "../../src/model/operation.ts";
@@ -15,11 +15,8 @@ import { runHourly as run } from "../support/jobs.ts";
 import { passDays } from "../support/restore.ts";
 import { admin, LOGIN, makeVault } from "../support/service.ts";
 import { ageVault, countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 
 /** Expiry (contract 14.13, decision 0022): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
-
-beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
 
 const DAY = 86_400_000;
 
@@ -371,22 +368,19 @@ describe("the write that expires an Item", () => {
     expect((await rows()).deleted).toBeDefined();
   });
 
-  it.each([-1, 0, 1, Number.MIN_SAFE_INTEGER])(
-    "leaves an Item that was deleted before its vault was created, at the time %d",
-    async (time) => {
-      const { vault, item, rows } = await deletedItem(0);
-      await env.DB.prepare("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1").bind(vault, time).run();
-      await renewCoordinator(vault, {});
-      const before = await rows();
-      const expired = await deletedItem(31);
-      await run();
-      const answer = await expire(vault, item);
-      expect([answer, await rows(), await expired.rows()]).toEqual([
-        { ok: true, value: { bookmark: expect.anything() } },
-        before,
-        NOTHING,
-      ]);
-      expect(before).toMatchObject({ versions: [1, 2, 3], deleted: { version: 3 } });
-    },
-  );
+  it.each([0, 1])("leaves an Item that was deleted before its vault was created, at the time %d", async (time) => {
+    const { vault, item, rows } = await deletedItem(0);
+    await env.DB.prepare("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1").bind(vault, time).run();
+    await renewCoordinator(vault, {});
+    const before = await rows();
+    const expired = await deletedItem(31);
+    await run();
+    const answer = await expire(vault, item);
+    expect([answer, await rows(), await expired.rows()]).toEqual([
+      { ok: true, value: { bookmark: expect.anything() } },
+      before,
+      NOTHING,
+    ]);
+    expect(before).toMatchObject({ versions: [1, 2, 3], deleted: { version: 3 } });
+  });
 });

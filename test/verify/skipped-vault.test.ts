@@ -3,13 +3,10 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { backUpAll } from "../support/backup.ts";
 import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { endOfJob, findingsOf, serviceWith, startJob } from "../support/jobs.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 import { flipped, type Planted, plantVault } from "./support/vault.ts";
 import { run } from "./support/verify.ts";
 
 /** A vault whose coordinator does not answer, for example because its storage is damaged, costs no other vault its check (contract 22.2). */
-
-beforeAll(() => ignoreChecks(true)); // a row is damaged as only a damage of the file does it
 
 let vaults: readonly Planted[];
 
