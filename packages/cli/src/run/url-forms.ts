@@ -44,8 +44,8 @@ export function urlFormsOf(text: string): string[] {
 }
 
 /**
- * The bytes of a text without its escapes, as Latin-1. The form of another text has lost a part, as a path with `..`: it would mask what is no
- * part of the value. A URL of a special scheme has a slash for each backslash.
+ * Returns the bytes of a text without its escapes, as Latin-1. A form that has lost a part, as a path with `..`, belongs to another text: it
+ * would mask other text. A URL of a special scheme has a slash for each backslash.
  */
 const decode = (text: string): string =>
   Buffer.from(text)

@@ -7,8 +7,8 @@ import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, n
 import { answerReferences } from "./references.ts";
 
 /**
- * What the copy answers: the reads of which it has everything, with status, headers and body as the service would send them. Every other
- * request, and every one that the service would refuse, has no answer here and is passed on.
+ * The answers of the copy: reads for which it has all data, with status, headers and body as the service would send them. Every other
+ * request, and every request that the service would refuse, has no answer here and is passed on.
  */
 
 interface Asked {
@@ -49,7 +49,7 @@ const ofItem = (answer: (asked: AskedOfItem, file: string) => Answered) =>
 
 interface Read {
   readonly path: RegExp;
-  /** The parameters of the query that the copy knows. A request with another one is passed on: a later release may give it a meaning. */
+  /** The query parameters that the copy knows. A request with an unknown one is passed on, because a later release may define it. */
   readonly knows: readonly string[];
   readonly answer: (asked: Asked, ids: readonly string[]) => Answered;
 }
@@ -68,7 +68,7 @@ const READS: readonly Read[] = [
 
 const namesOf = ({ filter, rest }: Query): readonly string[] => [...rest.keys(), ...(filter === undefined ? [] : ["filter"])];
 
-/** Out: `undefined` when the copy cannot answer as the service would. */
+/** Returns undefined if the copy cannot answer as the service would. */
 export function answerFrom(copy: Copy, request: LocalRequest): Answered {
   const query = parseQuery(request.search);
   const names = namesOf(query);
@@ -103,17 +103,19 @@ function answerList({ vault, query }: AskedOfVault): Answered {
 function answerItem({ copy, vault, item, request }: AskedOfItem): Answered {
   const rest = { vaults: [vault], items: [item.id] };
   const headers = { ETag: item.etag };
-  // Of an Item with a File that does not open there is no 304 (contract 10.4).
+  // An Item with a broken File gets no 304 (contract 10.4).
   if (isUnmodified(request, item.etag) && !vault.broken.has(item.id)) return notModified(headers, rest);
   const opened = openItem(copy, vault, item);
   return json(JSON.stringify(opened), { ...rest, headers: { ...headers, ...brokenHeader(opened) } });
 }
 
-/** The header that counts the Files that do not open (contract 9.14). */
+/** Returns the header that counts broken Files (contract 9.14). */
 const brokenHeader = ({ brokenFiles }: Item): Record<string, string> =>
   brokenFiles ? { "Item-Vault-Broken": String(brokenFiles.length) } : {};
 
-/** The Files with their contents, where the request asks for them. Out: `undefined` when the copy lacks one, or one is too large. */
+/**
+ * Returns the Files, with their contents if the request asks for them. Returns undefined if the copy lacks a content, or if one is too large.
+ */
 function inlined(asked: AskedOfItem, files: readonly File[]): readonly File[] | undefined {
   const wanted = parseBoolean(asked.query.rest, "inline_files", "inline_content");
   if (!wanted.ok) return undefined;
@@ -161,7 +163,7 @@ function answerContent(asked: AskedOfItem, id: string): Answered {
 
 /** Lists of Items (contract 5, 11.1, 14.15). */
 
-/** The JSON texts of the summaries that pass. In: the readings of the filter, the preferred one first. */
+/** Returns the JSON texts of the summaries that pass. `readings` are those of the filter, the preferred one first. */
 function passingItems(vault: HeldVault, readings: readonly Filter[], archived: boolean): string[] {
   const listed = sortedItems(vault).filter(({ summary }) => archived || summary.state !== "ARCHIVED");
   const ids = idsOf(readings);
@@ -169,7 +171,7 @@ function passingItems(vault: HeldVault, readings: readonly Filter[], archived: b
   return listed.filter((item) => (ids ? ids.includes(item.id) : itemPasses(chosen, item.summary))).map(({ text }) => text);
 }
 
-/** The readings of the first title that an Item has, else those of the last title (contract 5.6, 5.9). */
+/** Returns the readings of the first title that an Item has, else those of the last title (contract 5.6, 5.9). */
 function chooseReadings(items: readonly HeldItem[], readings: readonly Filter[]): readonly Filter[] {
   const title = titleOf(readings[0]!);
   const others = readings.filter((reading) => titleOf(reading) !== title);

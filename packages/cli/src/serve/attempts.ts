@@ -3,31 +3,31 @@ import { askedDelayOf, ItemVaultError, retryDelayOf } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 
-/** The pauses between attempts to read from the service. All vaults share them: an answer to one ends the pauses of the others. */
+/** The pauses between attempts to read from the service. All vaults share them: an answer for one vault ends the pauses of the others. */
 export interface Attempts {
   /**
-   * Waits after a failure until the next attempt: until the signal aborts, or the service has answered something else. In: how many attempts
-   * have failed before this one, one after the other. Errors: throws a CliError that it is given.
+   * Waits after a failure for the next attempt: until the signal aborts, or the service has answered another request. `failures` is the
+   * number of consecutive failures before. Throws a CliError that it is given.
    */
   readonly failed: (error: unknown, failures: number, signal: AbortSignal) => Promise<void>;
-  /** Is told that the service has answered what it was asked for the copy. */
+  /** Records that the service has answered a request for the copy. */
   readonly succeeded: () => void;
   /** Is told that the service has answered a client. */
   readonly answered: () => void;
 }
 
-/** Milliseconds that a pause takes at least, when it is long: a vault that fails alone is not asked again at each answer to another one. */
+/** Minimum of a long pause, in milliseconds. A vault that alone fails is not requested again at each answer for another vault. */
 const PAUSE_MS_MIN = 2_000;
 
 const MALFORMED = "The answer of the service is malformed";
-/** The failure of an answer of another shape than that of the contract. */
+/** Returns the failure of an answer whose shape differs from the contract. */
 export const malformed = (): ItemVaultError => new ItemVaultError(MALFORMED, { kind: "network", status: 0 });
 
 /** Waits. It ends early when the signal aborts. */
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
-/** In: tells the user once when the service goes away, and when it is back. */
+/** Creates the pauses. `say` tells the user once when the service goes away, and when it is back. */
 export function createAttempts(say: (message: string) => void): Attempts {
   let isAway = false;
   let next = new AbortController();

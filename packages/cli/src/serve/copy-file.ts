@@ -24,8 +24,8 @@ import type { Sealer } from "./seal.ts";
  *
  *     magic, 8 bytes ‖ head ‖ the Items in the order of the head, each followed by the contents of its Files
  *
- * Each part is its length, 4 bytes, and its sealed bytes. The head names the Items with their entity tags, which the parts are bound to: a
- * part of another copy, or of another state of the Item, does not open.
+ * Each part is its length, 4 bytes, and its sealed bytes. The head names the Items with their entity tags, to which the parts are bound: a
+ * part of another copy, or of another state of the Item, cannot be decrypted.
  */
 
 const MAGIC = Buffer.from("IVCOPY01");
@@ -50,7 +50,7 @@ interface Head {
   }[];
 }
 
-/** Out: the bytes of the file; `undefined` for an empty copy. */
+/** Returns the bytes of the file; undefined for an empty copy. */
 export function encodeCopy({ sealer, token, isWhole, vaults }: Copy): Buffer | undefined {
   if (!token) return undefined;
   const parts: Buffer[] = [];
@@ -110,7 +110,7 @@ export function decodeCopy(bytes: Buffer, sealer: Sealer): Copy {
   return copy;
 }
 
-/** In: Unix milliseconds, which are past. */
+/** Returns the moment of a past time in Unix milliseconds. */
 function momentOf(at: number | undefined): Moment | undefined {
   const { wall, monotonic } = momentNow();
   return at === undefined ? undefined : { wall: at, monotonic: monotonic - (wall - at) };
@@ -153,8 +153,9 @@ async function isForeign(path: string): Promise<boolean> {
 const unfinished = (path: string): string => `${path}.new`;
 
 /**
- * Writes the file as a whole, with mode 0600: whenever the process or the machine stops, the file is the old one or the new one. One process
- * at a time may do this (lock.ts). Throws the error of the file system, and `EEXIST` for a file that `serve` did not write. Leaves no unfinished file.
+ * Writes the file as a whole, with mode 0600: whenever the process or the machine stops, the file is the old one or the new one. Only one
+ * process at a time may do this (lock.ts). Throws the error of the file system, and `EEXIST` for a file that `serve` did not write. Leaves no
+ * unfinished file.
  */
 export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
   const temporary = unfinished(path);
@@ -185,7 +186,7 @@ async function requireOwn(path: string): Promise<void> {
   if (await isForeign(path)) throw Object.assign(new Error("not a copy"), { code: "EEXIST" });
 }
 
-/** Removes a file that `serve` wrote. Throws the error of the file system, and that of `requireOwn`. */
+/** Removes a file that `serve` wrote. Throws the error of the file system, or that of `requireOwn`. */
 async function removeOwn(path: string): Promise<void> {
   await requireOwn(path);
   await rm(path, { force: true });

@@ -5,8 +5,8 @@ import { codeOfField } from "@item-vault/model/totp";
 import type { Sealer } from "./seal.ts";
 
 /**
- * The local copy: what the service answered for one token, in the dialect of that token. Ids that are keys are canonical UUIDs. The texts of
- * Items and the contents of Files are sealed in memory too; summaries are not, because filters look at all of them.
+ * The local copy: the service's answers for one token, in the token's dialect. Ids that are keys are canonical UUIDs. The texts of Items and
+ * the contents of Files are sealed in memory too. Summaries are not, because filters read all of them.
  */
 
 /** A moment on the clock of the wall (Unix milliseconds) and on one that never goes back (milliseconds). */
@@ -17,7 +17,9 @@ export interface Moment {
 
 export const momentNow = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
 
-/** Milliseconds since a moment: the larger of what both clocks say, because one can be set back and the other stops with the machine. */
+/**
+ * Returns the milliseconds since a moment: the larger value of both clocks, because one can be set back and the other stops with the machine.
+ */
 export const ageOf = ({ wall, monotonic }: Moment): number => Math.max(0, Date.now() - wall, performance.now() - monotonic);
 
 /** The moment on the clock of the wall as it is now, in Unix milliseconds: so much before now as the age says. */
@@ -60,12 +62,12 @@ export interface HeldVault {
   /** The position in the events of the vault up to which the Items are read; absent until all of them were read. */
   cursor: string | undefined;
   fill: Fill | undefined;
-  /** When the service last said that nothing is newer than the copy. */
+  /** Time at which the service last confirmed that nothing is newer than the copy. */
   confirmed: Moment | undefined;
-  /** When a client last wrote to the vault through this process. */
+  /** Time of the last write of a client to the vault through this process. */
   written: number | undefined;
   readonly items: Map<string, HeldItem>;
-  /** Items that the service could not open: it answers requests that concern them itself. */
+  /** Items that the service could not decrypt: it answers requests about them itself. */
   readonly broken: Set<string>;
   /** The Items in the order of their ids; absent after a change. */
   sorted: readonly HeldItem[] | undefined;
@@ -79,7 +81,7 @@ export interface Copy {
   token: { readonly hash: string; readonly info: Token } | undefined;
   /** In the order of the service's list. */
   vaults: Map<string, HeldVault>;
-  /** Whether these are all vaults that the token lists. */
+  /** True if these are all vaults that the token lists. */
   isWhole: boolean;
   /** Grows with each change that has to be stored. */
   changes: number;
@@ -106,14 +108,14 @@ export const createVault = (id: string, row: Vault): HeldVault => ({
   endWait: undefined,
 });
 
-/** What a sealed Item and a sealed content are bound to. An `ETag` names one state of one Item or File. */
+/** Returns the context to which a sealed Item and a sealed content are bound. An `ETag` names one state of one Item or File. */
 const itemContext = (vault: string, item: string, etag: string): string => JSON.stringify(["item", vault, item, etag]);
 const contentContext = (vault: string, item: string, file: string, etag: string): string =>
   JSON.stringify(["content", vault, item, file, etag]);
 
 export type ItemParts = Pick<HeldItem, "id" | "etag" | "contents">;
 
-/** Adds or replaces an Item. In: its JSON; its sealed JSON, where there is one already. */
+/** Adds or replaces an Item. `json` is its JSON; `sealed` is its sealed JSON, if it exists already. */
 export function holdItem(copy: Copy, vault: HeldVault, parts: ItemParts, json: string, sealed?: Buffer): void {
   const { sections: _sections, fields: _fields, files: _files, brokenFiles: _broken, ...summary } = JSON.parse(json) as Item;
   vault.items.set(parts.id, {
@@ -153,7 +155,7 @@ export function sortedItems(vault: HeldVault): readonly HeldItem[] {
   return vault.sorted;
 }
 
-/** An Item as the service would answer it now: with the name that its vault has, and the one-time codes of the moment. */
+/** Returns an Item as the service would answer it now: with its vault's current name, and current one-time codes. */
 export function openItem({ sealer }: Copy, vault: HeldVault, { id, etag, sealed }: HeldItem): Item {
   const item = JSON.parse(sealer.open(sealed, itemContext(vault.id, id, etag)).toString("utf8")) as Item;
   item.vault = { ...item.vault, name: vault.row.name };
@@ -161,7 +163,7 @@ export function openItem({ sealer }: Copy, vault: HeldVault, { id, etag, sealed 
   return item;
 }
 
-/** The JSON of an Item as it was read. Throws when it does not open. */
+/** Returns the JSON of an Item as it was read. Throws if it cannot be decrypted. */
 export const openText = (sealer: Sealer, vault: string, { id, etag }: ItemParts, sealed: Uint8Array): string =>
   sealer.open(sealed, itemContext(vault, id, etag)).toString("utf8");
 
@@ -178,11 +180,11 @@ export const openContent = (
   content: HeldContent,
 ): Buffer => copy.sealer.open(content.sealed, contentContext(...place, content.etag));
 
-/** Whether the copy has every Item of the vault that the service would show. One with a File that does not open is shown without the File. */
+/** Returns true if the copy has every Item of the vault that the service would show. An Item with a broken File is shown without the File. */
 export const isComplete = ({ cursor, broken, items }: HeldVault): boolean =>
   cursor !== undefined && [...broken].every((id) => items.has(id));
 
-/** Whether the copy has what clients wrote through this process. */
+/** Returns true if the copy has the writes of clients through this process. */
 export const isCurrent = ({ written, confirmed }: HeldVault): boolean =>
   written === undefined || (confirmed !== undefined && confirmed.monotonic >= written);
 

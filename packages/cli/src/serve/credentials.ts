@@ -17,17 +17,17 @@ export interface Credential {
 export interface Credentials {
   /** The last one that was issued. */
   readonly newest: () => Credential;
-  /** The last one that the service has confirmed for the copy: that of requests which are passed on, and of local clients. */
+  /** Returns the last credential that the service has confirmed for the copy. Forwarded requests and local clients use it. */
   readonly current: () => Credential;
-  /** Is told that the copy is that of a token. */
+  /** Records that the copy belongs to a token. */
   readonly confirm: (credential: Credential) => void;
   /** Is told of a new token. */
   readonly renew: (credential: Credential) => void;
   /** Aborts when there is a newer token than the newest one of now. */
   readonly replaced: () => AbortSignal;
-  /** Whether the workload was refused when it last asked for a token. */
+  /** True if the workload's last request for a token was refused. */
   isRefused: boolean;
-  /** Whether another token is wanted before the newest one ends, because the service refuses that. */
+  /** True if a new token is needed before the newest one expires, because the service refuses that one. */
   isWanted: boolean;
 }
 
@@ -56,20 +56,20 @@ export function createCredentials(first: Credential): Credentials {
 /** The clocks of the service and of this machine may differ by so much. */
 const SKEW_MS = 5_000;
 
-/** Whether a token no longer works because its time is over, so that a refusal of it says nothing else. */
+/** Returns true if a token has expired, so that its refusal has no other meaning. */
 export const hasEnded = ({ life }: Credential): boolean => life !== undefined && ageOf(life.began) >= life.milliseconds - SKEW_MS;
 
 /** The part of its life after which a token is renewed: a third is left for attempts that fail. */
 const RENEWED_AFTER = 2 / 3;
 /** A token is renewed no earlier, however short its life is. */
 const LIFE_MS_MIN = 1_000;
-/** A timer does not run while the machine sleeps, so the clocks are looked at so often. */
+/** Interval of looks at the clocks: a timer does not run while the machine sleeps. */
 const LOOK_MS = 5_000;
 const REFUSED_RETRY_MS = 60_000;
 
 interface Renewal {
   readonly credentials: Credentials;
-  /** Asks for a token, once. Errors: throws a CliError or an ItemVaultError. */
+  /** Requests a token, once. Throws a CliError or an ItemVaultError. */
   readonly issue: (signal: AbortSignal) => Promise<Credential>;
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;
@@ -95,7 +95,7 @@ export async function renewRegularly({ credentials, issue, say, signal }: Renewa
   }
 }
 
-/** Waits until the newest token is to be renewed, or another one is wanted. */
+/** Waits until the newest token must be renewed, or a new token is needed. */
 async function untilDue(credentials: Credentials, signal: AbortSignal): Promise<void> {
   const { began, milliseconds } = credentials.newest().life!;
   const due = Math.max(LIFE_MS_MIN, milliseconds * RENEWED_AFTER);

@@ -38,7 +38,7 @@ export function openExchange(incoming: IncomingMessage, answer: ServerResponse):
   return { incoming, answer, path, rawPath, search, requestId };
 }
 
-/** As the service decodes a path before it looks for the route: `%2F` stays, and what is not UTF-8 does not keep the rest from being decoded. */
+/** Decodes a path as the service does before routing: `%2F` stays, and invalid UTF-8 does not prevent decoding the rest. */
 const decoded = (path: string): string =>
   path.replaceAll(/(?:%[\dA-F]{2})+/gi, (bytes) => {
     try {
@@ -60,15 +60,15 @@ export function send({ incoming, answer }: Exchange, status: number, { headers, 
 
 interface Refusal {
   readonly detail?: string;
-  /** In place of that of the kind. */
+  /** Replaces the message of the kind. */
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How long the rest of a body is read, in milliseconds. */
+/** Time limit for reading the rest of a body, in milliseconds. */
 const REST_MS = 30_000;
 
-/** Reads what is left of a body, because a client that is still sending would not see the answer. */
+/** Reads the rest of a body, because a client that is still sending would not see the answer. */
 function readRest(incoming: IncomingMessage): void {
   // The event of a body that was read has been emitted: nothing would end the timer.
   if (incoming.closed) return;

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { CliError } from "../frame/failure.ts";
 
-/** Where `serve` listens. */
+/** The address on which `serve` listens. */
 
 export interface Place {
   readonly host: string;
@@ -12,8 +12,7 @@ const malformed = () =>
   new CliError("--listen takes an address and a port, for example 127.0.0.1:8080 or [::1]:8080", { exit: "usage" });
 
 /**
- * Parses `ADDRESS:PORT`; port 0 is any free one. Errors: throws a CliError, also for an address that other machines may reach, unless
- * `allowRemote`.
+ * Parses `ADDRESS:PORT`; port 0 is any free port. Throws a CliError, also for an address that other machines can reach, unless `allowRemote`.
  */
 export function parseListen(text: string, allowRemote = false): Place {
   const { v6, v4 = "", port = "" } = /^(?:\[(?<v6>[^\]]*)\]|(?<v4>[^:]*)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
@@ -28,8 +27,8 @@ export function parseListen(text: string, allowRemote = false): Place {
 }
 
 /**
- * Whether the `Host` of a request is an IP address or localhost. A page of another site that reaches this server by the DNS of that site
- * (rebinding) sends the name of the site. In: the header; a browser always sends it.
+ * Returns true if the `Host` of a request is an IP address or localhost. A page of another site that reaches this server by its own DNS
+ * (rebinding) sends the name of the site. A browser always sends the header.
  */
 export function isAddress(host = "localhost"): boolean {
   const name = host.replace(/:\d*$/, "").toLowerCase();

@@ -7,7 +7,7 @@ import { codeOf } from "../frame/reasons.ts";
 /** Ids and times, never a value: no query, because a filter has a title. */
 export interface LogEntry {
   readonly requestId: string;
-  /** Who asked: with the token of the copy, or with the secret of `--client-token-file`. */
+  /** The client: with the token of the copy, or with the secret of `--client-token-file`. */
   readonly client: "token" | "secret";
   readonly method: string;
   readonly path: string;
@@ -28,7 +28,7 @@ export interface LocalLog {
 
 const NO_LOG: LocalLog = { add: () => undefined, fault: () => undefined, close: async () => undefined };
 
-/** Opens the file of mode 0600 to append to it. Errors: throws a CliError. */
+/** Opens the file, with mode 0600, for appending. Throws a CliError. */
 export async function openLocalLog(path: string | undefined, say: (message: string) => void): Promise<LocalLog> {
   if (path === undefined) return NO_LOG;
   const file = await open(path, "a", 0o600).catch((error: unknown) => {

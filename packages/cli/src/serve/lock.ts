@@ -5,8 +5,8 @@ import { codeOf } from "../frame/reasons.ts";
 import { foreign } from "./copy-file.ts";
 
 /**
- * The lock of a copy: a Unix socket beside it on which its process listens. The kernel closes it with the process, whichever way that ends, and
- * in contrast to the number of a process it means the same in every container.
+ * The lock of a copy: a Unix socket beside it on which its process listens. The kernel closes it with the process, however that ends. Unlike
+ * a process number, it means the same in every container.
  */
 
 /** The longest path of a Unix socket that both Linux and macOS accept, in bytes. */
@@ -34,7 +34,7 @@ export async function lockCopy(copy: string): Promise<() => Promise<void>> {
   return () => new Promise((closed) => void locked.close(() => closed()));
 }
 
-/** Out: `undefined` when the path exists. */
+/** Returns undefined if the path exists. */
 function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy()).unref();
@@ -50,7 +50,7 @@ function listen(path: string): Promise<Server | undefined> {
 const isNoSocket = async (path: string): Promise<boolean> =>
   process.platform !== "win32" && (await lstat(path).catch(() => undefined))?.isSocket() === false;
 
-/** Whether a process listens on a socket. Only two errors of `connect` say that none does. */
+/** Returns true if a process listens on a socket. Only two errors of `connect` prove that none does. */
 function isUsed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {

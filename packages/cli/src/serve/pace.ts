@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /** Limits the reads with which the copy is filled. All vaults share one pace, because the rate limit of the service is one of the token. */
 export interface Pace {
-  /** Runs a read when it is its turn. Errors: those of the read. */
+  /** Runs a read in its turn. Throws as the read does. */
   readonly inTurn: <T>(read: () => Promise<T>) => Promise<T>;
 }
 
-/** In: how many reads run at once, and how many begin in a second at most. */
+/** Creates a pace. `concurrent` reads run at once, and at most `perSecond` begin in a second. */
 export function createPace({ concurrent, perSecond }: { readonly concurrent: number; readonly perSecond: number }): Pace {
   let running = 0;
   let next = 0;

@@ -11,7 +11,7 @@ export interface Passed {
   readonly path: string;
   /** The body, where it was read already. */
   readonly body?: Buffer | undefined;
-  /** Whether the copy has an answer too: then a 5xx counts as no answer, and the service may be silent for a short time only. */
+  /** True if the copy has an answer too. A 5xx then counts as no answer, and the time limit for a silent service is short. */
   readonly hasLocal?: boolean;
 }
 
@@ -20,11 +20,11 @@ export interface Target {
   readonly host: string;
   /** The token of the copy, which may be renewed. */
   readonly token: () => string;
-  /** How long the service may be silent, in milliseconds. */
+  /** Time limit for a silent service, in milliseconds. */
   readonly timeout: number;
 }
 
-/** What the service answered. */
+/** The service's answer. */
 export interface Reply {
   /** `undefined`: nothing was sent to the client. */
   readonly status: number | undefined;
@@ -38,21 +38,24 @@ const NONE: Reply = { status: undefined };
 const DROPPED = new Set(
   "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split(" "),
 );
-/** Those of a request that the new request has itself, and cookies, which are not for the service. */
+/** Headers that the new request sets itself, and cookies, which are not for the service. */
 const DROPPED_OF_REQUEST = new Set(["host", "authorization", "cookie", "expect"]);
 
-/** How long a stream of events may be silent: the service sends a comment every 15 s. In milliseconds. */
+/** Time limit for a silent stream of events, in milliseconds. The service sends a comment every 15 s. */
 const STREAM_SILENCE_MS = 45_000;
-/** How long it may be silent when the copy has an answer too. In milliseconds. */
+/** Time limit if the copy has an answer too, in milliseconds. */
 const SILENCE_WITH_LOCAL_MS = 3_000;
 
-/** How long the service may be silent at most, in milliseconds: with the longest `wait` of a request that is no stream (contract 15.6, 26.4). */
+/**
+ * Returns the longest time for which the service may be silent, in milliseconds: during the longest `wait` of a request that is not a stream
+ * (contract 15.6, 26.4).
+ */
 export const longestSilenceOf = ({ timeout }: Pick<Target, "timeout">): number =>
   Math.max(STREAM_SILENCE_MS, timeout + LIMITS.wait * 1000);
 
 /**
- * Out: the answer, once its headers are sent; without a status when the service did not answer, or something else did, or with a 5xx
- * where the copy has an answer, and nothing was sent. An answer whose connection breaks later ends early (contract 4.10).
+ * Passes a request on. Returns the answer after its headers are sent. It has no status, and nothing was sent, if the service did not answer,
+ * if another server did, or for a 5xx where the copy has an answer. An answer whose connection breaks later ends early (contract 4.10).
  */
 export function passOn(passed: Passed, { host, token, timeout }: Target): Promise<Reply> {
   const { incoming, answer, path, body, hasLocal = false } = passed;
@@ -105,7 +108,10 @@ const namesIn = (connection = ""): Set<string> => {
 
 const isStream = ({ headers }: IncomingMessage): boolean => headers["content-type"]?.startsWith("text/event-stream") === true;
 
-/** In: the host by which the client knows this server. A link to the next page leads here, because the client may have no token of the service. */
+/**
+ * Returns the headers. `host` is the client's name for this server. A link to the next page leads here, because the client may have no token
+ * of the service.
+ */
 function headersOf({ headers }: IncomingMessage, host: string): Record<string, string | string[]> {
   const kept = Object.entries(headers).filter(([name, value]) => !DROPPED.has(name) && value !== undefined);
   const link = headers["link"];

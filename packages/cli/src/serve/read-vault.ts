@@ -26,18 +26,18 @@ export interface Reading {
   readonly signal: AbortSignal;
 }
 
-/** How many reads run at once, in all vaults. */
+/** Concurrent reads in all vaults. */
 export const CONCURRENT_READS = 8;
 /** A token has 200 requests in a second (docs/limits.md). A quarter of them is for its other clients. */
 export const READS_PER_SECOND = 150;
 /** Entries of a page of a list: the most that the service gives. */
 const PAGE_ENTRIES_MAX = 1000;
-/** Stands in `broken` for Items whose ids the list does not have: the dialect `connect` leaves them out (contract 11.10). */
+/** Stands in `broken` for Items whose ids the list lacks: the dialect `connect` leaves them out (contract 11.10). */
 const UNLISTED = "unlisted";
 
 /**
- * Reads all Items of a vault, and drops those that it does not have any more. In: the ids of those that were read already; each that is read is
- * added. Errors: throws an ItemVaultError.
+ * Reads all Items of a vault, and drops deleted ones. `read` has the ids of Items already read, and gets each further one. Throws an
+ * ItemVaultError.
  */
 export async function readAllItems(reading: Reading, vault: HeldVault, read = new Set<string>()): Promise<void> {
   const listing = await listItems(reading, vault);
@@ -51,7 +51,7 @@ export async function readAllItems(reading: Reading, vault: HeldVault, read = ne
   forgetBroken(vault, listing);
 }
 
-/** Reads the Items that the service could not open before, where it can now. Errors: throws an ItemVaultError. */
+/** Reads the Items that the service could not decrypt before, if it can now. Throws an ItemVaultError. */
 export async function readBrokenItems(reading: Reading, vault: HeldVault): Promise<void> {
   const listing = await listItems(reading, vault);
   await readItems(
@@ -84,16 +84,16 @@ function forgetBroken({ broken }: HeldVault, { listed, hasUnlisted }: Listing): 
   for (const id of broken) if (!listed.has(id) && !(id === UNLISTED && hasUnlisted)) broken.delete(id);
 }
 
-/** Reads some Items of a vault. In: their ids. Errors: throws an ItemVaultError. */
+/** Reads Items of a vault by their ids. Throws an ItemVaultError. */
 export const readItems = (reading: Reading, vault: HeldVault, ids: Iterable<string>): Promise<void> =>
   forEachOf(ids, (id) => readItem(reading, vault, id));
 
 /**
- * Runs a function for each value, a few at a time. After a failure no further one begins, and those that run are waited for: the next attempt
- * would ask for the same again. Errors: throws the first failure.
+ * Runs a function for each value, a few at a time. After a failure no further one begins, and running ones are awaited: the next attempt
+ * would request the same again. Throws the first failure.
  */
 async function forEachOf(values: Iterable<string>, run: (value: string) => Promise<void>): Promise<void> {
-  // A generator: the loop that fails closes it for the others.
+  // A generator: the failing loop closes it for the others.
   const queue = (function* () {
     yield* values;
   })();
@@ -104,7 +104,7 @@ async function forEachOf(values: Iterable<string>, run: (value: string) => Promi
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-/** Asks for what may have changed. In: the entity tag of what is held. */
+/** Requests data that may have changed. `etag` is that of the held data. */
 const readAt = ({ client, pace, signal }: Reading, path: string, etag: string | undefined): Promise<Response> =>
   pace.inTurn(() => client.send("GET", path, { headers: { "If-None-Match": etag }, signal }));
 
@@ -122,7 +122,7 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
     const parts = { id, etag, contents };
     // What is held is not replaced by the same: the whole copy would be saved again.
     if (!isHeld(reading, vault, parts, item)) holdItem(copy, vault, parts, json);
-    // Its tag stays the same when the File opens again, so it is read again like one that does not open.
+    // Its tag does not change when the File becomes readable, so it is read again like a broken Item.
     if (item.brokenFiles) vault.broken.add(id);
     else vault.broken.delete(id);
   } catch (error) {
@@ -134,14 +134,14 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
   }
 }
 
-/** Whether an Item is held as it was read now. Without a new entity tag only its damaged Files and the contents can be others. */
+/** Returns true if an Item is held as it was read now. With the same entity tag only its damaged Files and the contents can differ. */
 function isHeld({ copy }: Reading, vault: HeldVault, { id, etag, contents }: ItemParts, { brokenFiles }: Item): boolean {
   const held = vault.items.get(id);
   if (held?.etag !== etag || !isDeepStrictEqual(held.contents, contents)) return false;
   return isDeepStrictEqual(openItem(copy, vault, held).brokenFiles, brokenFiles);
 }
 
-/** The contents of the Files that are small enough and that the service can open. */
+/** Returns the contents of Files that are small enough and that the service can decrypt. */
 async function readContents(
   reading: Reading,
   vault: HeldVault,
@@ -161,7 +161,7 @@ async function readContents(
       const [etag, disposition] = [answer.headers.get("ETag"), answer.headers.get("Content-Disposition")];
       if (answer.status === 304 || etag === null || disposition === null) continue;
       const bytes = Buffer.from(await answer.arrayBuffer());
-      if (bytes.length !== file.size) continue; // it was replaced meanwhile: an event follows
+      if (bytes.length !== file.size) continue; // it was replaced: an event follows
       contents.set(id, { etag, disposition, sealed: sealContent(copy, [vault.id, itemId, id], etag, bytes) });
     } catch (error) {
       if (!(error instanceof ItemVaultError && /^(file_not_found|integrity)$/.test(error.kind))) throw error;
@@ -170,7 +170,7 @@ async function readContents(
   return contents;
 }
 
-/** The canonical form of an id that the service has sent. Errors: throws an ItemVaultError. */
+/** Returns the canonical form of an id from the service. Throws an ItemVaultError. */
 export function idOf(id: string): string {
   const canonical = parseId(id);
   if (canonical === undefined) throw malformed();
@@ -182,7 +182,7 @@ const textOf = async (answer: Response): Promise<string> =>
     throw error instanceof ItemVaultError ? error : malformed();
   });
 
-/** Out: `undefined` for what is no Item of this id. */
+/** Returns undefined unless the JSON is an Item with this id. */
 function parseItem(json: string, id: string): Item | undefined {
   try {
     const item = JSON.parse(json) as Partial<Item> | null;

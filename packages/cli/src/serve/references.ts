@@ -11,7 +11,7 @@ import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, n
 
 /** `POST /v1/resolve` (contract 16), where each reference has a value. A refusal is the service's to make. */
 
-/** What one reference stands for. */
+/** The target of one reference. */
 interface Resolved {
   readonly text: string;
   readonly vault: HeldVault;
@@ -19,7 +19,7 @@ interface Resolved {
   readonly value: { readonly value: string; readonly encoding?: "base64" | undefined };
 }
 
-/** Out: `undefined` when a reference has no value in the copy, or the body is not one of the contract. */
+/** Returns undefined if a reference has no value in the copy, or if the body does not fit the contract. */
 export function answerReferences(copy: Copy, request: LocalRequest): Answer | undefined {
   const texts = parseBody(request.body);
   const inline = createInliner(copy);
@@ -111,7 +111,7 @@ function valueOf(
   const files = item.files.map(({ id, name, size, section }) => ({ id: parseId(id)!, name, size, section: section?.id }));
   const file = findFile(files, reference, within);
   if (!file.ok || !file.value) return undefined;
-  // The name of a File that does not open may be the one of the reference.
+  // A broken File may have the name in the reference.
   if (item.brokenFiles && !isIdOfFile(file.value, reference.field)) return undefined;
   return FILE_ATTRIBUTES[reference.attribute](file.value.name, () => inline(vault, held, file.value!));
 }

@@ -18,14 +18,14 @@ export interface LocalRequest {
   readonly method: string;
   /** Decoded, without doubled slashes and without one at the end. */
   readonly path: string;
-  /** What follows the `?`, as it was sent. */
+  /** The text after the `?`, as it was sent. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Of `POST /v1/resolve` only. */
+  /** Only for `POST /v1/resolve`. */
   readonly body?: Buffer | undefined;
 }
 
-/** The default of the service for a File whose content an answer may have (contract 9.9), and its limit for all of an answer. In bytes. */
+/** The service's default limit for the content of a File in an answer (contract 9.9), and its limit for the whole answer. In bytes. */
 export const INLINE_BYTES_MAX = { file: 100 * 1024, answer: LIMITS.inlined };
 
 type Rest = Partial<Omit<Answer, "body">> & Pick<Answer, "vaults">;
@@ -48,7 +48,7 @@ export const notModified = (headers: Answer["headers"], rest: Rest): Answer => (
   ...rest,
 });
 
-/** Whether the client has the answer of this entity tag already. In: the tag with its quotes. */
+/** Returns true if the client already has the answer with this entity tag, given with its quotes. */
 export function isUnmodified({ headers }: LocalRequest, tag: string): boolean {
   const header = headers["if-none-match"];
   return typeof header === "string" && hasTag(header, tag);

@@ -6,7 +6,7 @@ import { encodeCopy, removeCopy, writeCopy } from "./copy-file.ts";
 /** Stores the copy when it has changed, and now and then the time until which it is known to be right. */
 
 export interface Saver {
-  /** Stores what has changed. A failure is told, and the copy goes on in memory. */
+  /** Stores the changes. A failure is reported, and the copy continues in memory. */
   readonly save: () => Promise<void>;
   /** Removes the stored copy. A failure is told. */
   readonly remove: () => Promise<void>;
@@ -16,7 +16,7 @@ export interface Saver {
 
 interface Options {
   readonly path: string;
-  /** How many milliseconds later than the copy in memory the stored one may be confirmed. */
+  /** Milliseconds by which the confirmation of the stored copy may lag behind the copy in memory. */
   readonly lagMax: number;
   readonly say: (message: string) => void;
 }
@@ -57,7 +57,7 @@ export function createSaver(copy: Copy, { path, lagMax, say }: Options): Saver {
 const confirmedAt = ({ vaults }: Copy): number =>
   vaults.size === 0 ? 0 : Math.min(...[...vaults.values()].map(({ confirmed }) => (confirmed ? wallTimeOf(confirmed) : 0)));
 
-/** Stores the copy every few seconds until the signal aborts, and once more then. In: milliseconds. */
+/** Stores the copy every `interval` milliseconds until the signal aborts, and once more then. */
 export async function saveRegularly({ save }: Saver, interval: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(interval, undefined, { signal }).catch(() => undefined);

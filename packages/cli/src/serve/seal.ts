@@ -5,8 +5,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
  *
  *     nonce, 12 bytes ‖ AES-256-GCM ‖ tag, 16 bytes
  *
- * The key is HKDF-SHA-256 (RFC 5869) of the secret of `--key-file`, with the host of the service as the salt: the copy of another
- * deployment does not open. The associated data says what a part is, so that none opens in the place of another one.
+ * The key is HKDF-SHA-256 (RFC 5869) of the secret of `--key-file`, with the host of the service as the salt: the copy of another deployment
+ * cannot be decrypted. The associated data identifies a part, so no part can replace another.
  */
 
 const NONCE_BYTES = 12;

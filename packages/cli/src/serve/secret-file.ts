@@ -10,8 +10,8 @@ import { reasonOf } from "../frame/reasons.ts";
 const SECRET = /^[\w-]{43,}$/;
 
 /**
- * Out: the secret of the file, which is made if it is missing: 32 random bytes in base64url. Errors: throws a CliError when others may read
- * the file, when it has no such secret, and when it can be neither read nor made.
+ * Returns the secret of the file, which is created if it is missing: 32 random bytes in base64url. Throws a CliError if others can read the
+ * file, if it has no such secret, or if it can be neither read nor created.
  */
 export async function loadSecretFile(path: string): Promise<string> {
   await makeSecretFile(path);
@@ -31,9 +31,9 @@ export async function loadSecretFile(path: string): Promise<string> {
 }
 
 /**
- * Whether others may read the file of a secret: also its owner, when that is neither root nor the user of this process. A file of root may be readable for its group when this process is another user's: systemd gives
- * a service its credentials in this way (an ACL shows in the mode as the group), and so does Kubernetes a Secret where `fsGroup` is set. In: the
- * user of this process; absent on Windows, which has no such modes.
+ * Returns true if others can read the file of a secret. Its owner counts too, unless that is root or the user of this process. A file of root
+ * may be readable for its group if this process belongs to another user. systemd gives a service its credentials in this way (an ACL shows in
+ * the mode as the group), and so does Kubernetes with `fsGroup`. `user` is absent on Windows, which has no such modes.
  */
 export function isExposed({ mode, uid }: Pick<Stats, "mode" | "uid">, user: number | undefined): boolean {
   if (user === undefined) return false;

@@ -56,7 +56,7 @@ export async function run(call: Call<typeof SERVE_OPTIONS>): Promise<void> {
   const secretPath = options["client-token-file"];
   const secret = secretPath === undefined ? undefined : await loadSecretFile(secretPath);
   const credentials = createCredentials(await issue());
-  await mkdir(dirname(settings.copyPath), { recursive: true, mode: 0o700 }).catch(() => undefined); // the lock says what is wrong
+  await mkdir(dirname(settings.copyPath), { recursive: true, mode: 0o700 }).catch(() => undefined); // the lock reports the fault
   const release = await lockCopy(settings.copyPath);
   const say = (message: string) => void tell(io, `item-vault: ${message}`);
   const stop = new AbortController();
@@ -122,7 +122,7 @@ function parseSettings(io: Io, options: Values<typeof SERVE_OPTIONS>): Settings 
   };
 }
 
-/** A relative XDG_STATE_HOME is ignored (XDG Base Directory Specification). Errors: throws a CliError without a home folder. */
+/** A relative XDG_STATE_HOME is ignored (XDG Base Directory Specification). Throws a CliError without a home folder. */
 function stateFolder({ XDG_STATE_HOME = "", HOME = homeFolder() }: Io["env"]): string {
   const folder = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(HOME, ".local", "state");
   if (!isAbsolute(folder)) throw new CliError("There is no home folder", { exit: "usage", hint: "Set --copy and --key-file." });
@@ -135,7 +135,7 @@ async function openCopy({ copyPath }: Settings, sealer: Copy["sealer"], say: (me
   return typeof loaded === "string" ? createCopy(sealer) : loaded;
 }
 
-/** Out: the URL. Errors: throws a CliError when the address is in use or not one of this machine. */
+/** Returns the URL. Throws a CliError if the address is in use or does not belong to this machine. */
 async function listen(server: Server, place: Place): Promise<string> {
   server.listen(place);
   await once(server, "listening").catch((error: unknown) => {

@@ -16,7 +16,7 @@ import { hashOf } from "./vault-list.ts";
 import type { Operation } from "../../../../src/api/operation.ts";
 import { OPERATIONS } from "../../../../src/api/operations.ts";
 
-/** The server of local clients: answers from the copy, and passes on what that does not have. */
+/** The server of local clients. It answers from the copy, and passes other requests on. */
 
 export interface Served {
   readonly copy: Copy;
@@ -32,14 +32,14 @@ export interface Served {
 
 const HEADERS_BYTES_MAX = 32 * 1024;
 const CONNECTIONS_MAX = 1024;
-/** How much longer a connection may be idle than the service may be silent. In milliseconds. */
+/** Time by which a connection may be idle longer than the service may be silent. In milliseconds. */
 const IDLE_MARGIN_MS = 30_000;
 const NOT_IN_COPY = "The service did not answer, and the local copy does not have this or is too old";
 const NOT_WITH_SECRET = "The secret of local clients is for vaults and what they hold; this needs the token of the copy";
 const NO_WRITES = "The service did not answer, and a local copy takes no writes";
 
 export function createLocalServer(served: Served): Server {
-  // An upload may take any time, as long as it makes progress: without `requestTimeout`, the idle time of the connection is what ends it.
+  // An upload may take any time while it makes progress: without `requestTimeout`, the idle time of the connection ends it.
   const options = { maxHeaderSize: HEADERS_BYTES_MAX, headersTimeout: 10_000, requestTimeout: 0, keepAliveTimeout: 60_000 };
   const server = createServer(options, (incoming, answer) => {
     const exchange = openExchange(incoming, answer);
@@ -65,9 +65,9 @@ async function serve(served: Served, exchange: Exchange): Promise<void> {
     else send(exchange, 200, open(served));
     return;
   }
-  // The routes of the admin need another token than that of the copy.
+  // The admin's routes need another token than the copy's.
   if (!path.startsWith("/v1/") || /^\/v1\/admin(\/|$)/.test(path)) return refuse(exchange, "route_not_found");
-  // A proxy may answer a TRACE with what it got, and so show the token of the copy to a client that has the secret only.
+  // A proxy may answer a TRACE with the request, and so show the copy's token to a client that has only the secret.
   if (incoming.method === "TRACE") return refuseMethod(exchange, "GET, HEAD, POST, PUT, PATCH, DELETE");
   if (!client) return refuseToken(exchange);
   if (client === "secret" && !operationOf(incoming.method!, path)?.local)
@@ -92,7 +92,10 @@ const OPEN: ReadonlyMap<string, (served: Served) => Content> = new Map([
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Who sent a request, by its bearer token, which is compared in constant time. Out: `undefined` for any other token, and without one. */
+/**
+ * Returns the sender of a request, by its bearer token, which is compared in constant time. Returns undefined for any other token, and
+ * without one.
+ */
 function clientOf({ target, secret }: Served, header = ""): "token" | "secret" | undefined {
   const given = digest(/^(?:Authorization: )?Bearer ([\w.-]+)$/i.exec(header)?.[1] ?? "");
   const isToken = timingSafeEqual(given, digest(target.token()));
@@ -100,7 +103,7 @@ function clientOf({ target, secret }: Served, header = ""): "token" | "secret" |
   return isToken ? "token" : isSecret ? "secret" : undefined;
 }
 
-/** Out: `undefined` for a body over the limit. */
+/** Returns undefined for a body over the limit. */
 async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -111,7 +114,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> 
   return bytes <= LIMITS.body ? Buffer.concat(chunks) : undefined;
 }
 
-/** What clients have just written is asked of the service until the copy has it, or the service is away. */
+/** Answers or passes on. Data that clients have just written is requested from the service until the copy has it, or the service is away. */
 async function answerOrPassOn(served: Served, exchange: Exchange, client: "token" | "secret", body?: Buffer): Promise<void> {
   const { incoming, answer, path, rawPath, search } = exchange;
   const local = answerOfAge(served, {
@@ -133,14 +136,17 @@ async function answerOrPassOn(served: Served, exchange: Exchange, client: "token
   else refuse(exchange, "unavailable", { message: isWrite ? NO_WRITES : NOT_IN_COPY });
 }
 
-/** An answer of the copy, while the copy is that of the token in use and young enough. */
+/** Returns an answer of the copy, while the copy belongs to the current token and is young enough. */
 function answerOfAge({ copy, target, maxAge }: Served, request: LocalRequest): Answer | undefined {
   if (copy.token?.hash !== hashOf(target.token())) return undefined;
   const found = answerFrom(copy, request);
   return found?.vaults.every(({ confirmed }) => confirmed !== undefined && ageOf(confirmed) <= maxAge) ? found : undefined;
 }
 
-/** In: the answer to a write; its status is `undefined` when there was none. Of a 409 `overtaken` the write took effect (contract 10.16). */
+/**
+ * Returns true if a write may have taken effect. The status is undefined if there was no answer. After a 409 `overtaken` the write took
+ * effect (contract 10.16).
+ */
 const mayHaveTakenEffect = ({ status = 500, failure }: Reply): boolean =>
   status < 300 || status >= 500 || failure === "overtaken";
 

@@ -6,8 +6,8 @@ import { idOf, readAllItems, readBrokenItems, readItems, type Reading } from "./
 import { holdVaults, type Listing } from "./vault-list.ts";
 
 /**
- * Keeps the copy as the service is: reads all Items once, then waits for the events of each vault (contract 15) and reads again what they
- * name. An answer without an event says that the copy of the vault is what the service had when the request began.
+ * Keeps the copy in sync with the service. It reads all Items once, waits for the events of each vault (contract 15), and reads again the
+ * Items that they name. An answer without an event shows that the copy of the vault equals the service's state when the request began.
  */
 
 export interface Sync extends Reading, Listing {
@@ -21,10 +21,12 @@ export interface Sync extends Reading, Listing {
 
 const EVENTS_MAX = 1000;
 const REFUSED_RETRY_MS = 60_000;
-/** How often a vault is looked for that the token reads and the service does not have: at most so late as its deletion is noticed (contract 15.6). */
+/**
+ * Interval of looks for a vault that the token reads and the service does not have. Its deletion is noticed at most so late (contract 15.6).
+ */
 const ABSENT_SECONDS = 15;
 
-/** What a copy is kept with, whichever token is the newest. */
+/** The state of a copy, whichever token is the newest. */
 interface Kept extends Omit<Sync, "client" | "token"> {
   readonly credentials: Credentials;
 }
@@ -35,7 +37,7 @@ export async function keepCopy({ credentials, ...kept }: Kept): Promise<void> {
   let isStart = true;
   for (let failures = 0; !signal.aborted;) {
     const newest = credentials.newest();
-    // A new token continues with the copy as soon as the service has confirmed it; until then the copy is that of the one before.
+    // A new token continues with the copy as soon as the service has confirmed it. Until then the copy belongs to the token before.
     const untilReplaced = AbortSignal.any([signal, credentials.replaced()]);
     try {
       await followVaults({ ...kept, client: newest.client, token: newest.token, signal: untilReplaced }, isStart, () => {
@@ -50,7 +52,7 @@ export async function keepCopy({ credentials, ...kept }: Kept): Promise<void> {
         await attempts.failed(error, failures++, untilReplaced);
         continue;
       }
-      // Of a token whose time is over, a refusal says nothing about the workload: the copy is served up to its age.
+      // If a token has expired, its refusal proves nothing about the workload: the copy is served up to its age.
       if (!hasEnded(newest) || credentials.isRefused) await empty(kept);
       credentials.isWanted = true;
       await pause(REFUSED_RETRY_MS, untilReplaced);
@@ -68,8 +70,8 @@ const isRefusal = (error: unknown): boolean => error instanceof ItemVaultError &
 const isKind = (error: unknown, kind: string): boolean => error instanceof ItemVaultError && error.kind === kind;
 
 /**
- * Follows all vaults until the token is refused, or the list of vaults cannot be read. The list is read again when a vault is there that it
- * did not have. In: is called when the list was read.
+ * Follows all vaults until the token is refused, or the list of vaults cannot be read. The list is read again if a missing vault exists.
+ * `onListed` is called after the list was read.
  */
 async function followVaults(sync: Sync, isStart: boolean, onListed: () => void): Promise<void> {
   const { copy } = sync;
@@ -104,7 +106,7 @@ async function followVaults(sync: Sync, isStart: boolean, onListed: () => void):
   }
 }
 
-/** Looks for vaults now and then, until one of them is there or the signal aborts. In: their ids. Errors: throws a refusal of the token. */
+/** Looks for vaults at intervals, until one of them exists or the signal aborts. Throws a refusal of the token. */
 async function untilOneIsThere(sync: Sync, vaults: ReadonlySet<string>): Promise<void> {
   const { client, signal, wait } = sync;
   while (!signal.aborted) {
@@ -119,7 +121,7 @@ async function untilOneIsThere(sync: Sync, vaults: ReadonlySet<string>): Promise
   }
 }
 
-/** Follows a vault until the signal aborts, or the vault is deleted. Errors: throws a refusal of the token. */
+/** Follows a vault until the signal aborts, or the vault is deleted. Throws a refusal of the token. */
 async function followVault(sync: Sync, vault: HeldVault): Promise<void> {
   const { copy, signal, attempts, wait } = sync;
   let isFilled = vault.cursor !== undefined;
@@ -131,7 +133,7 @@ async function followVault(sync: Sync, vault: HeldVault): Promise<void> {
       const hasGrown = await poll(sync, vault);
       attempts.succeeded();
       failures = 0;
-      // What the service can open again may have no event. A failure is that of the next poll too, or of the Item alone.
+      // Items that the service can decrypt again may have no event. A failure is that of the next poll too, or of the Item alone.
       if (vault.broken.size === 0 || !(hasGrown || performance.now() >= nextCheck)) continue;
       await readBrokenItems(sync, vault).catch(() => undefined);
       nextCheck = performance.now() + wait * 1000;
@@ -160,7 +162,7 @@ interface EventPage {
   readonly last: string;
 }
 
-/** A page of the events of a vault (contract 15.3). In: its id. Errors: throws an ItemVaultError, and what JSON.parse throws. */
+/** Returns a page of the events of a vault (contract 15.3). Throws an ItemVaultError, and errors of JSON.parse. */
 async function loadEvents(
   client: Client,
   vault: string,
@@ -174,8 +176,8 @@ async function loadEvents(
 }
 
 /**
- * Reads all of a vault. The cursor is from before, so what is written meanwhile is read again, and nothing read is older. After a failure the
- * next call goes on with the Items that were not read.
+ * Reads all of a vault. The cursor is from before, so data written during the read is read again, and no read data is older. After a failure
+ * the next call continues with the remaining Items.
  */
 async function fill(sync: Sync, vault: HeldVault): Promise<void> {
   const { client, copy, signal } = sync;
@@ -192,8 +194,8 @@ async function fill(sync: Sync, vault: HeldVault): Promise<void> {
 }
 
 /**
- * Waits for events, and reads what they name. It waits only when the copy is known to be that of a moment ago: so the first answer, after a
- * start or an interruption, comes at once. Out: whether the copy has more Items than before.
+ * Waits for events, and reads the Items that they name. It waits only if the copy was confirmed a moment ago: so the first answer, after a
+ * start or an interruption, comes immediately. Returns true if the copy has more Items than before.
  */
 async function poll(sync: Sync, vault: HeldVault): Promise<boolean> {
   const { client, copy, signal } = sync;
@@ -229,7 +231,7 @@ async function poll(sync: Sync, vault: HeldVault): Promise<boolean> {
     setRow(copy, vault, row);
   }
   vault.cursor = last;
-  // Behind so many there may be more; where the token has some Items of the vault only, the page is shorter.
+  // A full page may be followed by more events. If the token has only some Items of the vault, the page is shorter.
   if (writes < EVENTS_MAX) vault.confirmed = began;
   return vault.items.size > before;
 }

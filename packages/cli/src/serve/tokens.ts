@@ -8,17 +8,20 @@ import { momentNow } from "./copy.ts";
 import type { Credential } from "./credentials.ts";
 import type { SERVE_OPTIONS } from "./table.ts";
 
-/** How serve gets its first token, and the next ones. */
+/** The way in which serve gets its first token, and later ones. */
 
 export interface Tokens {
   readonly service: Service;
-  /** Whether the token is got by exchange, and has to be renewed. */
+  /** True if the token comes from an exchange, and has to be renewed. */
   readonly isExchanged: boolean;
   /** Gets a token. `attempts`: how often at most, where it is got by exchange. */
   readonly issue: (attempts?: number, signal?: AbortSignal) => Promise<Credential>;
 }
 
-/** In: seconds that a request waits for events. Errors: throws a CliError for options that exclude each other, and without a host or a token. */
+/**
+ * Opens the tokens. `wait` is in seconds: a request waits so long for events. Throws a CliError for options that exclude each other, and
+ * without a host or a token.
+ */
 export async function openTokens(call: Call<typeof SERVE_OPTIONS>, wait: number): Promise<Tokens> {
   const { io, options } = call;
   checkOptions(options);

@@ -24,7 +24,7 @@ export interface Listing {
 interface State {
   /** The vaults whose attributes follow from their events. */
   readonly followed: ReadonlyMap<HeldVault, unknown>;
-  /** Whether the process has not read the list before: then each vault that the user named has to be there. */
+  /** True if the process has not read the list before. Each vault that the user named then has to exist. */
   readonly isStart: boolean;
 }
 
@@ -32,9 +32,9 @@ interface State {
 export const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
 
 /**
- * Makes the copy that of the token, with the vaults of the service's list. What it has of other vaults, of vaults of which the token has
- * other Items, and all of it when it has another dialect, is dropped. Out: the ids of the vaults that the token reads and the list lacks, because they were deleted or do not open. Errors:
- * throws an ItemVaultError; a CliError for a token or a name that serve cannot use.
+ * Makes the copy that of the token, with the vaults of the service's list. It drops other vaults, and vaults of which the token has other
+ * Items; with another dialect it drops everything. Returns the ids of the vaults that the token reads and the list lacks, because they were
+ * deleted or are broken. Throws an ItemVaultError, or a CliError for a token or a name that serve cannot use.
  */
 export async function holdVaults(listing: Listing, { followed, isStart }: State): Promise<Set<string>> {
   const { client, copy, token, wanted, signal } = listing;
@@ -68,7 +68,7 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   return new Set([...readable].filter((id) => !listed.has(id)));
 }
 
-/** Which Items of its vaults a token has, by the ids of the vaults: the ids of the Items, or nothing where it has all of them (contract 8.15). */
+/** Returns the Items of a token in its vaults, by vault id: the ids of the Items, or "" for all of them (contract 8.15). */
 const itemsOf = ({ vaults }: Pick<Token, "vaults"> = { vaults: {} }): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(vaults).map(([id, scope]) => [idOf(id), typeof scope === "string" ? "" : scope.items.toSorted().join()]),

@@ -14,14 +14,14 @@ import { type LoginRequest, type LoginToken, redeemCode } from "./login-request.
 
 /** `login --browser`: a code comes from the console to a port of this machine (RFC 8252), and is redeemed with its verifier (RFC 7636). */
 
-/** How long the person has to confirm, in milliseconds. */
+/** Time limit for the confirmation by the person, in milliseconds. */
 const WAIT_MS_MAX = 120_000;
 
 const random = (): string => randomBytes(32).toString("base64url");
 
 /**
- * Opens the console in a browser and waits until the person has confirmed. In: a client without a token, the host and what is asked for. Errors: throws a
- * CliError after two minutes and when the code gives no token, and what the client throws.
+ * Opens the console in a browser and waits until the person has confirmed. `client` has no token. Throws a CliError after two minutes and if
+ * the code gives no token, and errors of the client.
  */
 export async function loginInBrowser(io: Io, client: Client, host: string, request: LoginRequest): Promise<LoginToken> {
   const [state, verifier] = [random(), random()];
@@ -92,12 +92,12 @@ async function listen(state: string, signal: AbortSignal): Promise<Listener> {
       clearTimeout(timer);
       signal.removeEventListener("abort", abort);
       server.close();
-      server.closeAllConnections(); // a browser may hold one open that it has not used
+      server.closeAllConnections(); // a browser may keep an unused connection open
     },
   };
 }
 
-/** The code of a request that the console has caused. Out: `undefined` for any other one. */
+/** Returns the code of a request that the console has caused, or undefined for any other request. */
 function codeOf({ method, url = "" }: IncomingMessage, state: string): string | undefined {
   // Any program of this machine may ask for anything, for example for `//`, which is no path of a URL.
   if (!URL.canParse(url, "http://127.0.0.1")) return undefined;

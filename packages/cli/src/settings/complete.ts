@@ -3,7 +3,7 @@ import { write } from "../frame/io.ts";
 import { optionsOf } from "../frame/advice.ts";
 import { findCommand } from "../frame/parse.ts";
 
-/** `complete`: what the completions of a shell call. Prints one candidate a line. */
+/** `complete`: called by a shell's completions. Prints one candidate a line. */
 export async function run({ io, rest, commands }: Call): Promise<void> {
   await write(
     io.stdout,
@@ -13,7 +13,7 @@ export async function run({ io, rest, commands }: Call): Promise<void> {
   );
 }
 
-/** The words that can follow a command line. In: the words after the program; the last one is the beginning of the next word. */
+/** Returns the words that can follow a command line. `words` follow the program; the last one is the beginning of the next word. */
 export function candidates(commands: readonly Command[], words: readonly string[]): string[] {
   const before = words.slice(0, -1);
   const beginning = words.at(-1) ?? "";

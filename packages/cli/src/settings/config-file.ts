@@ -4,7 +4,7 @@ import type { Io } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
 import { type Config, configPath, loadConfig } from "../frame/settings.ts";
 
-/** Removes what stands for a token. */
+/** Removes the sources of a token. */
 export const NO_TOKENS = {
   token: undefined,
   token_command: undefined,
@@ -12,7 +12,7 @@ export const NO_TOKENS = {
   admin_token_command: undefined,
 } as const;
 
-/** Replaces attributes of the config file; `undefined` removes one. Out: its path. */
+/** Replaces attributes of the config file; `undefined` removes an attribute. Returns its path. */
 export async function changeConfig(
   env: Io["env"],
   changes: { readonly [Name in keyof Config]?: Config[Name] | undefined },

@@ -4,12 +4,12 @@ import { secondsOf } from "../frame/duration.ts";
 import type { Values } from "../frame/command.ts";
 import type { LOGIN_OPTIONS } from "./table.ts";
 
-/** What a login of a person asks for, and what it gives (contract 28). */
+/** The request of a person's login, and its result (contract 28). */
 
 export type LoginRequest = Pick<Operations["POST /console/authorizations"]["body"], "vaults" | "expiresIn" | "admin">;
 export type LoginToken = Operations["POST /v1/login/token"]["answer"];
 
-/** Redeems a code, once: a repetition after a lost answer would be refused. Throws what the client throws, with what to do next. */
+/** Redeems a code, once: a repetition after a lost answer would be refused. Throws the client's error, with the next step. */
 export async function redeemCode(
   client: Client,
   body: Operations["POST /v1/login/token"]["body"],
@@ -28,7 +28,7 @@ function failLogin(error: unknown): never {
   });
 }
 
-/** Errors: throws a CliError. The vaults have ids, because nothing is known of the person's vaults before the login. */
+/** Throws a CliError. The vaults need ids, because the person's vaults are unknown before the login. */
 export function loginRequestOf({ admin, vault = [], "expires-in": lifetime }: Values<typeof LOGIN_OPTIONS>): LoginRequest {
   return {
     ...(admin && { admin }),

@@ -52,7 +52,7 @@ function checkOptions(options: Call<typeof LOGIN_OPTIONS>["options"]): void {
   if (fault) throw new CliError(fault[0], { exit: "usage" });
 }
 
-/** A token that is typed or comes from stdin. Errors: throws what the service refuses it with. */
+/** Returns a token that is typed or comes from stdin. Throws the service's refusal. */
 async function askToken({ io, options }: Call<typeof LOGIN_OPTIONS>, host: string): Promise<string> {
   const token = checkToken("The token", (await askSecret(io, options.admin ? "Admin token: " : "Token: ")).trim());
   const client = connectTo(

@@ -19,7 +19,7 @@ export async function run({ io, access, client, admin }: Call): Promise<void> {
   await write(io.stdout, `${new URL(host).origin}/console/#sign-in=${printable(codes.join("."))}\n`);
 }
 
-/** Out: `undefined` when the token is not set for this host. */
+/** Returns undefined if the token is not set for this host. */
 async function ifSet(connect: () => Promise<Client>): Promise<Client | undefined> {
   try {
     return await connect();

@@ -40,7 +40,7 @@ export async function createChild({ io, args, options, client: connect }: Call<t
   );
 }
 
-/** What a request for a token has besides its name and vaults. Without an attribute, the service chooses. */
+/** Returns the attributes of a request for a token besides its name and vaults. The service chooses absent attributes. */
 const attributesOf = ({ dialect, delegate, stale, ...options }: Call<typeof CHILD_CREATE_OPTIONS>["options"]) => ({
   ...(dialect && { dialect }),
   ...(delegate && { delegate }),
@@ -49,8 +49,8 @@ const attributesOf = ({ dialect, delegate, stale, ...options }: Call<typeof CHIL
 });
 
 /**
- * `token reissue`. The service ends a token at its expiry or when it is revoked, and cannot be told a later time. So the command
- * revokes the old token at once (`--overlap 0`), after it has waited (`--wait`), or says which one is to be revoked, and when.
+ * `token reissue`. The service ends a token at its expiry or when it is revoked, and cannot be told a later time. So the command revokes the
+ * old token at once (`--overlap 0`), after it has waited (`--wait`), or tells which token to revoke, and when.
  */
 export async function reissue({ io, args, options, admin: connect }: Call<typeof TOKEN_REISSUE_OPTIONS>): Promise<void> {
   const overlap = options.overlap === undefined ? undefined : secondsOf("--overlap", options.overlap);
@@ -91,7 +91,7 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
 
 const lifetimeOf = (text: string | undefined) => (text === undefined ? {} : { expiresIn: secondsOf("--expires-in", text) });
 
-/** The token, or the id of one that has no text, goes to stdout, and what it is to stderr. */
+/** Writes the token, or the id of a token without text, to stdout, and its description to stderr. */
 async function showIssued(io: Io, format: string | undefined, issued: IssuedToken): Promise<void> {
   const { id, token, expiresAt } = issued;
   const more = token === undefined ? "Use its id for the binding." : "Copy it now: it cannot be shown again.";
@@ -100,7 +100,7 @@ async function showIssued(io: Io, format: string | undefined, issued: IssuedToke
   else await show(io, format, { json: issued, table: () => "" });
 }
 
-/** A vault by its name or id, and what is granted in it. */
+/** A vault by its name or id, and the permission in it. */
 type Named<Value> = readonly [vault: string, value: Value];
 
 /** `VAULT`, `VAULT=rw`, or of some Items only `VAULT=rw:ID,ID` (contract 8.15). */
@@ -127,14 +127,14 @@ function idOfVault(all: readonly NamedVault[], text: string): string {
   return vaultNamed(all, text).id;
 }
 
-/** As `parseScope`, for a person, who has whole vaults (contract 8.15). */
+/** Parses a scope as `parseScope` does, for a person, who has whole vaults (contract 8.15). */
 export function parsePermission(text: string): Named<Permission> {
   const [vault, scope] = parseScope(text);
   if (typeof scope === "string") return [vault, scope];
   throw new CliError("A person has access to whole vaults, not to single items", { exit: "usage" });
 }
 
-/** The `vaults` of a request (contract 13.14). In: what loads all vaults, for their names; called at most once. */
+/** Returns the `vaults` of a request (contract 13.14). `loadVaults` loads all vaults for their names, at most once. */
 export async function vaultsOf<Value>(
   wanted: readonly Named<Value>[],
   loadVaults: () => Promise<readonly NamedVault[]>,
