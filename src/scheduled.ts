@@ -8,7 +8,6 @@ import { deleteOldActivity, forgetLogs, removeOldSegments } from "./store/activi
 import { INVOCATION_CALLS_MAX, shareCalls, type Take } from "./store/d1/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
-import { checkNewestBackup } from "./store/backup/check-newest.ts";
 import { openStore } from "./store/d1/database.ts";
 import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
@@ -26,9 +25,9 @@ import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
  * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 2. Archive: 1. Deleted vaults: 1. Due vaults:
- * 1. Jobs: 1. Root keys: 2. Contents: 2. Newest backup: 2. Counts: 1.
+ * 1. Jobs: 1. Root keys: 2. Contents: 2. Counts: 1.
  */
-const UNSHARED_D1_CALLS = 13;
+const UNSHARED_D1_CALLS = 11;
 
 /**
  * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
@@ -37,7 +36,7 @@ const UNSHARED_D1_CALLS = 13;
  * - starts the jobs that expire deleted Items and versions, and that delete the rows of deleted vaults;
  * - lets coordinators watch contents without a row;
  * - stores the proof of the active root key;
- * - starts the nightly backup, and checks the newest backup.
+ * - starts the nightly backup.
  *
  * Each task runs even if another task fails. Throws if one failed, so that the run shows as failed. A malformed setting fails
  * only the tasks that need a setting. The tasks share the D1 calls of the invocation; the next run continues.
@@ -55,7 +54,6 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     startExpiry(env, now),
     recordKeys(env, now),
     startBackup(env, now),
-    checkNewestBackup(env, now),
     forgetWrites(env.DB, now),
     watchContents(env, now),
   ]);

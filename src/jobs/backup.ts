@@ -1,24 +1,21 @@
 import { catchDefect, logFailure } from "../log.ts";
-import { brokenRowsOf, REGISTRY } from "../model/backup.ts";
+import { bytesOfParts, REGISTRY, rowsOfParts } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import type { BackupInput, BackupResult } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { ensureDeployment } from "../store/backup/deployment.ts";
-import { listBackupNumbers, loadNewest } from "../store/backup/load.ts";
-import { countVaults, listVaultIds } from "../store/backup/vault-ids.ts";
-import { type BackupStore, withBuckets } from "../store/backup/ports.ts";
+import { countVaults, ensureDeployment, listVaultIds } from "../store/backup/deployment.ts";
+import { type BackupStore, listBackupNumbers, loadNewest, withBuckets } from "../store/backup/load.ts";
 import { type Pruning, prune, PRUNING_START } from "../store/backup/prune.ts";
 import {
   beginRegistry,
   type NamedBackups,
   nameBackup,
-  nameLoss,
   NO_BACKUPS,
   readRegistryRows,
   type RegistryBackup,
   writeRegistry,
 } from "../store/backup/registry.ts";
-import { findingsOfBackup, sizeOfBackup, stepVault } from "../store/backup/vault.ts";
+import { findingsOfBackup, stepVault } from "../store/backup/vault.ts";
 import { beginVault, type VaultBackup } from "../store/backup/vault-state.ts";
 import { isInUse } from "../store/d1/deployment.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
@@ -26,22 +23,18 @@ import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /**
- * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21, decision 0033). A step is as
- * much of that as its calls allow.
+ * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21, decision 0033). A step carries out as
+ * many small parts of that as its calls allow.
  */
 
 interface BackupState {
   readonly input: BackupInput;
-  readonly stage: "vaults" | "registry" | "prune";
-  /** True after the first step has counted the work. */
-  readonly hasBegun: boolean;
+  readonly stage: "begin" | "vaults" | "registry" | "prune" | "done";
   /** The vaults that come next. */
   readonly queue: readonly string[];
-  /** The last vault added to the queue. Empty before the first vault, and during the search for vaults created since. */
-  readonly after: string;
   /** The backup of the first vault of the queue, when it has begun. */
   readonly vault?: VaultBackup | undefined;
-  /** A vault left out: its newest backup is named instead of one of this job. */
+  /** A vault that was left out: the registry names its newest backup in place of one of this job. */
   readonly skipped?: string | undefined;
   /** True if the vault before was left out because D1, R2 or a coordinator did not answer. */
   readonly unavailable?: boolean;
@@ -60,14 +53,7 @@ interface Ports {
   readonly spaceCommits: (vault: string) => Promise<void>;
 }
 
-interface Stage {
-  readonly state: BackupState | "done";
-  readonly findings?: readonly Finding[] | undefined;
-  /** Losses in the bucket from a snapshot that the next stages replace. The step ends, because no later step finds them again. */
-  readonly lost?: readonly Finding[] | undefined;
-}
-
-type Next = Result<Stage>;
+type Next = Result<{ readonly state: BackupState; readonly findings?: readonly Finding[] }>;
 
 export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   format: 1,
@@ -75,10 +61,8 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   isDryRun: ({ dryRun }) => dryRun,
   start: (input) => ({
     input,
-    stage: "vaults",
-    hasBegun: false,
+    stage: "begin",
     queue: input.vault === undefined ? [] : [input.vault],
-    after: "",
     done: [],
     total: input.vault === undefined ? 0 : 1,
     named: NO_BACKUPS,
@@ -94,21 +78,19 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
       isSpent: () => calls() >= callsMax,
       spaceCommits: (vault) => spaceCommits(bindings, vault),
     };
-    const started = begun.hasBegun ? ok(begun) : await startJob(ports, begun);
-    if (!started.ok) return started;
-    let state = started.value;
+    let state = begun;
     const findings: Finding[] = [];
     do {
-      const next = await tryStage(ports, state);
+      const { stage } = state;
+      if (stage === "done") break;
+      // What a stage throws is a failure of its vault.
+      const next = await catchDefect("A part of a backup", () => STAGES[stage](ports, state));
       // What was done before a failure is kept, so that the next step fails at its beginning, and it is clear where.
-      if (!next.ok) return state === begun ? next : ok(reached(state, findings, false));
-      const { lost = [] } = next.value;
-      findings.push(...(next.value.findings ?? []), ...lost);
-      if (next.value.state === "done") return ok(reached(state, findings, true));
+      if (!next.ok) return state === begun ? next : ok(steppedTo(state, findings));
+      findings.push(...(next.value.findings ?? []));
       state = next.value.state;
-      if (lost.length > 0) break;
     } while (!ports.isSpent());
-    return ok(reached(state, findings, false));
+    return ok(steppedTo(state, findings));
   },
   skip(state, failure) {
     const vault = state.skipped ?? state.queue[0];
@@ -117,19 +99,21 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
     // Nothing is wrong with the second vault then, and each other one would fail in the same way.
     if (unavailable && state.unavailable && state.skipped === undefined) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `its backup failed: ${failure.kind}`));
-    // If the vault's older backup cannot be looked up either, the vault is not named.
-    const skipped = state.skipped === undefined ? vault : undefined;
-    const next = endOfVault({ ...state, skipped }, vault, { behind: state.result.behind + (skipped ? 1 : 0) });
-    return reached({ ...next, unavailable }, [finding], false);
+    // A vault whose older backup cannot be looked up either is not named at all.
+    const next =
+      state.skipped === undefined
+        ? { ...endOfVault(state, { behind: state.result.behind + 1 }), skipped: vault }
+        : { ...state, skipped: undefined };
+    return steppedTo({ ...next, unavailable }, [finding]);
   },
 };
 
-const reached = (state: BackupState, findings: readonly Finding[], done: boolean): Stepped<BackupState> => ({
+const steppedTo = (state: BackupState, findings: readonly Finding[]): Stepped<BackupState> => ({
   state,
   progress: { done: state.done.length, total: Math.max(state.total, state.done.length) },
   result: { backup: state.result },
   findings,
-  done,
+  done: state.stage === "done",
 });
 
 async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string): Promise<void> {
@@ -140,113 +124,107 @@ async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string
   }
 }
 
-/** Fails with `not_restored` if the database was never used and the bucket has backups, which have to be restored first. */
-async function startJob({ store }: Ports, state: BackupState): Promise<Result<BackupState>> {
-  if (state.input.vault !== undefined) return beginNamed(store, { ...state, hasBegun: true });
-  const numbers = await listBackupNumbers(store.backups, REGISTRY);
-  if (!numbers.ok) return numbers;
-  const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
-  if (!used.ok) return used;
-  if (!used.value) return fail("not_restored");
-  const total = await countVaults(store.db);
-  return total.ok ? beginNamed(store, { ...state, hasBegun: true, total: total.value }) : total;
-}
-
-/** Begins once the deployment has its id. A dry run writes no id. Fails as `ensureDeployment`. */
-async function beginNamed(store: BackupStore, state: BackupState): Promise<Result<BackupState>> {
-  const ensured = state.input.dryRun ? ok("") : await ensureDeployment(store);
-  return ensured.ok ? ok(state) : ensured;
-}
-
-/** Carries out the smallest part of the job. What a part throws is a failure of its vault. */
-const tryStage = (ports: Ports, state: BackupState): Promise<Next> =>
-  catchDefect("A part of a backup", () => STAGES[state.stage](ports, state));
-
-const STAGES: Readonly<Record<BackupState["stage"], (ports: Ports, state: BackupState) => Promise<Next>>> = {
+/** The stages. Each call carries out a small part of one. */
+const STAGES: Readonly<Record<Exclude<BackupState["stage"], "done">, (ports: Ports, state: BackupState) => Promise<Next>>> = {
+  begin: beginJob,
   vaults: backUpVaults,
   registry: backUpRegistry,
   async prune({ store, isSpent }, state) {
     const pruned = await prune(store, state.pruning, isSpent);
     if (!pruned.ok) return pruned;
-    return ok({ state: pruned.value ? { ...state, pruning: pruned.value } : "done" });
+    return ok({ state: pruned.value ? { ...state, pruning: pruned.value } : { ...state, stage: "done" } });
   },
 };
 
-/** Vaults added to the queue at once. */
+/**
+ * Fails with `not_restored` if the database was never used and the bucket has backups, which have to be restored first; and as `ensureDeployment`, because
+ * a backup begins once the deployment has its id. A dry run writes no id.
+ */
+async function beginJob({ store }: Ports, state: BackupState): Promise<Next> {
+  const { vault, dryRun } = state.input;
+  let { total } = state;
+  if (vault === undefined) {
+    const numbers = await listBackupNumbers(store.backups, REGISTRY);
+    if (!numbers.ok) return numbers;
+    const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
+    if (!used.ok) return used;
+    if (!used.value) return fail("not_restored");
+    const counted = await countVaults(store.db);
+    if (!counted.ok) return counted;
+    total = counted.value;
+  }
+  const ensured = dryRun ? ok("") : await ensureDeployment(store);
+  return ensured.ok ? ok({ state: { ...state, stage: "vaults", total } }) : ensured;
+}
+
+/** The most vaults that come into the queue at once. */
 const QUEUE_MAX = 100;
 
 async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
-  const { input, queue, after, done, skipped } = state;
+  const { input, queue, done, skipped } = state;
   if (skipped !== undefined) return nameOlder(ports, state, skipped);
   const [vault] = queue;
   if (vault !== undefined) return state.vault ? continueVault(ports, state, state.vault) : startVault(ports, state, vault);
-  if (input.vault !== undefined) return ok({ state: "done" });
-  const ids = await listVaultIds(ports.store.db, { after, without: done, limit: QUEUE_MAX });
+  if (input.vault !== undefined) return ok({ state: { ...state, stage: "done" } });
+  // Vaults that were made meanwhile come too, whatever their ids are.
+  const ids = await listVaultIds(ports.store.db, done, QUEUE_MAX);
   if (!ids.ok) return ids;
-  if (ids.value.length > 0) return ok({ state: { ...state, queue: ids.value, after: ids.value.at(-1)! } });
-  // Vaults created since the start may have lower ids.
-  if (after !== "") return ok({ state: { ...state, after: "" } });
-  return ok({ state: input.dryRun ? "done" : { ...state, stage: "registry" } });
+  if (ids.value.length > 0) return ok({ state: { ...state, queue: ids.value } });
+  return ok({ state: { ...state, stage: input.dryRun ? "done" : "registry" } });
 }
 
 /** Returns the state after the first vault of the queue. */
-const endOfVault = (state: BackupState, vault: string, counted: Partial<BackupResult>): BackupState => ({
+const endOfVault = (state: BackupState, counted: Partial<BackupResult>): BackupState => ({
   ...state,
-  queue: state.queue.filter((one) => one !== vault),
+  queue: state.queue.slice(1),
   vault: undefined,
   unavailable: false,
-  done: state.done.includes(vault) ? state.done : [...state.done, vault],
+  done: [...state.done, ...state.queue.slice(0, 1)],
   result: { ...state.result, ...counted },
 });
 
+/** Continues after a vault that was deleted. Fails with `vault_not_found` if the job is of this vault. */
+const afterDeleted = (state: BackupState): Next =>
+  state.input.vault === undefined ? ok({ state: endOfVault(state, {}) }) : fail("vault_not_found", state.input.vault);
+
 async function startVault({ store }: Ports, state: BackupState, vault: string): Promise<Next> {
-  const { input, result, named } = state;
+  const { input, result } = state;
   const begun = await beginVault(store, vault, input.full);
   if (!begun.ok) return begun;
   const beginning = begun.value;
-  if (beginning.kind === "deleted")
-    return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
-  if (beginning.kind === "unchanged") {
-    const { open } = beginning;
-    const next = endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, {
-      unchanged: result.unchanged + 1,
-    });
-    return ok({ state: next, findings: findingsOfBackup(open.manifest) });
+  if (beginning === "deleted") return afterDeleted(state);
+  if ("unchanged" in beginning) {
+    const named = nameBackup(state.named, beginning.unchanged, false);
+    return ok({ state: endOfVault({ ...state, named }, { unchanged: result.unchanged + 1 }) });
   }
-  const { lost } = beginning;
-  const begunState = { ...state, named: nameLoss(named, lost) };
-  if (!input.dryRun) return ok({ state: { ...begunState, vault: beginning.state }, lost });
+  if (!input.dryRun) return ok({ state: { ...state, vault: beginning.begun } });
   const planned = {
     made: result.made + 1,
     rows: result.rows + Number(beginning.row["items"]),
     bytes: result.bytes + Number(beginning.row["sealed_bytes"]),
   };
-  return ok({ state: endOfVault(begunState, vault, planned), lost });
+  return ok({ state: endOfVault(state, planned) });
 }
 
 async function continueVault(ports: Ports, state: BackupState, begun: VaultBackup): Promise<Next> {
-  const { input, result, named } = state;
-  const outcome = await stepVault(ports, begun);
-  if (!outcome.ok) return outcome;
-  const { vault } = begun;
-  if (outcome.value.kind === "running") return ok({ state: { ...state, vault: outcome.value.state } });
-  if (outcome.value.kind === "deleted")
-    return input.vault === undefined ? ok({ state: endOfVault(state, vault, {}) }) : fail("vault_not_found", vault);
-  // A repeated step finds its own snapshot, which has the state of the vault or a state that it follows.
-  if (outcome.value.kind === "overtaken") return ok({ state: { ...state, vault: undefined } });
-  const { open, copied } = outcome.value;
-  const { rows, bytes } = sizeOfBackup(open.manifest);
+  const { input, result } = state;
+  const stepped = await stepVault(ports, begun);
+  if (!stepped.ok) return stepped;
+  const reached = stepped.value;
+  if (reached === "deleted") return afterDeleted(state);
+  if (reached === "overtaken") return ok({ state: { ...state, vault: undefined } });
+  if ("stage" in reached) return ok({ state: { ...state, vault: reached } });
+  const { open, copied } = reached;
+  const { number, parts } = open.manifest;
   const made: Partial<BackupResult> = {
     made: result.made + 1,
-    rows: result.rows + rows,
-    bytes: result.bytes + bytes,
+    rows: result.rows + rowsOfParts(parts),
+    bytes: result.bytes + bytesOfParts(parts),
     contents: result.contents + copied,
-    ...(input.vault !== undefined && { snapshot: open.manifest.number }),
+    ...(input.vault !== undefined && { snapshot: number }),
   };
-  return ok({
-    state: endOfVault({ ...state, named: nameBackup(named, open, false) }, vault, made),
-    findings: findingsOfBackup(open.manifest),
-  });
+  const named = nameBackup(state.named, open, false);
+  return ok({ state: endOfVault({ ...state, named }, made), findings: findingsOfBackup(open.manifest) });
 }
 
 /** Names the newest backup of a vault that was left out. */
@@ -260,9 +238,7 @@ async function nameOlder({ store }: Ports, state: BackupState, vault: string): P
 async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Promise<Next> {
   if (!state.registry) {
     const begun = await beginRegistry(store, state.input.full);
-    if (!begun.ok) return begun;
-    const { state: registry, lost } = begun.value;
-    return ok({ state: { ...state, registry, named: nameLoss(state.named, lost) }, lost });
+    return begun.ok ? ok({ state: { ...state, registry: begun.value } }) : begun;
   }
   const read = await readRegistryRows(store, state.registry, isSpent);
   if (!read.ok) return read;
@@ -272,8 +248,6 @@ async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Pr
   if (!written.ok) return written;
   // The bucket has a registry of this number that is not of this job: this one follows it.
   if (!written.value) return ok({ state: { ...state, registry: undefined } });
-  const { manifest } = written.value;
-  const result = { ...state.result, snapshot: manifest.number };
-  const next: BackupState = { ...state, result, stage: "prune", named: NO_BACKUPS, registry: undefined };
-  return ok({ state: next, findings: brokenRowsOf(manifest) });
+  const result = { ...state.result, snapshot: registry.number };
+  return ok({ state: { ...state, result, stage: "prune", named: NO_BACKUPS, registry: undefined } });
 }

@@ -1,7 +1,7 @@
 import type { Failure } from "../model/failure.ts";
 import type { Finding } from "../model/finding.ts";
 import type { Result } from "../model/result.ts";
-import type { BucketBindings } from "../store/backup/ports.ts";
+import type { BucketBindings } from "../store/backup/load.ts";
 import type { Store } from "../store/d1/database.ts";
 import type { JobReached } from "../store/jobs/job-rows.ts";
 import type { WriteRows } from "../store/jobs/step-fence.ts";

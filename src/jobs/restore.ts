@@ -7,7 +7,7 @@ import { createRequestId } from "../request-id.ts";
 import { callObject } from "../durable-object-calls.ts";
 import { openOrigin } from "../store/activity/entry-rows.ts";
 import { ensureDeployment } from "../store/backup/deployment.ts";
-import { withBuckets } from "../store/backup/ports.ts";
+import { withBuckets } from "../store/backup/load.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { type Checked, checkRestore } from "../store/restore/check.ts";

@@ -1,7 +1,7 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../model/finding.ts";
 import { ok } from "../model/result.ts";
 import type { VerifyInput, VerifyRequest } from "../model/verify.ts";
-import { withBuckets } from "../store/backup/ports.ts";
+import { withBuckets } from "../store/backup/load.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { runSlices } from "../store/verify/run.ts";
 import type { Coordinators, Position } from "../store/verify/stage.ts";

@@ -1,9 +1,8 @@
-import type { Finding } from "./finding.ts";
 import { NIL_ID } from "./ids.ts";
 
 /**
  * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and its parts: all rows of the
- * vault. The backups of a vault are numbered. They form a chain, because each manifest has the hash of its predecessor.
+ * vault. The backups of a vault are numbered.
  *
  * A part is named by its hash and depends only on its rows, so backups share unchanged parts. Rows are stored as they are in D1: every text
  * of a user is sealed. The registry is the backup of data outside vaults: proofs of root keys, names of tokens and the admin's log. It names
@@ -40,7 +39,7 @@ export interface Part {
   readonly tables: readonly TableRows[];
 }
 
-/** Limits, for each part of a manifest, the named rows that cannot be decrypted and the named contents that are missing. */
+/** The most missing contents that a manifest names for each part. */
 export const NAMED_MAX = 50;
 
 /** A part, as its manifest describes it. */
@@ -56,8 +55,6 @@ export interface PartRef {
   readonly contents?: number;
   /** Named contents that FILES did not have, as `contentKey`: at most `NAMED_MAX`. Absent if there are none. */
   readonly missing?: readonly string[];
-  /** Rows that could not be decrypted at the time of writing: at most `NAMED_MAX`. Absent if there are none. */
-  readonly broken?: readonly Finding[];
 }
 
 /** The backup of a vault that belongs to a registry. */
@@ -76,8 +73,6 @@ export interface Manifest {
   readonly vault: string;
   /** 1 for the first backup of the vault. */
   readonly number: number;
-  /** SHA-256 of the manifest with the number before, in hexadecimal; `null` for the first. */
-  readonly predecessor: string | null;
   /** Time of completion, in Unix milliseconds. */
   readonly at: number;
   /** The version of the schema (migrations/) that the rows have. */
@@ -86,19 +81,11 @@ export interface Manifest {
   readonly row?: Readonly<Record<string, Cell>>;
   /** The parts of Items in the order of their ids, then the other parts. No row is in two parts. */
   readonly parts: readonly PartRef[];
-  /** Findings about the vault's own row; absent if it could be decrypted. */
-  readonly broken?: readonly Finding[];
   /** Only in the registry. */
   readonly snapshots?: readonly VaultBackupRef[];
   /** Only in the registry: ids of the root keys that decrypt the registry and the backups that it names. */
   readonly rootKeys?: readonly string[];
 }
-
-/** Returns the rows of a backup that could not be decrypted. */
-export const brokenRowsOf = ({ parts, broken = [] }: Pick<Manifest, "parts" | "broken">): readonly Finding[] => [
-  ...broken,
-  ...parts.flatMap((part) => part.broken ?? []),
-];
 
 /** Returns the contents named by the rows of a backup that FILES did not have. */
 export const missingContentsOf = ({ parts }: Pick<Manifest, "parts">): readonly string[] =>

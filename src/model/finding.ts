@@ -26,7 +26,7 @@ export const FINDINGS = {
   archive_unreadable: "An object of the archive of the log does not open",
   manifest_wrong: "A manifest of a backup is missing, is not authentic, or is that of another snapshot",
   key_removed: "A manifest of a backup needs a root key that was removed",
-  chain_broken: "A snapshot does not follow the one before it",
+  chain_broken: "A snapshot is missing between two others",
   part_wrong: "A part of a backup is missing, or is not the one that its manifest names",
   vault_skipped: "A job has left a vault out, because its steps failed",
 } as const;

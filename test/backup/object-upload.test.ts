@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { sha256 } from "../../src/store/backup/sha256.ts";
+import { sha256 } from "../../src/store/backup/part.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { backUpAll } from "../support/backup.ts";
 import { wrapBucket } from "../support/bindings.ts";

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { PART_MAX } from "../../src/store/backup/cut.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
-import { sha256 } from "../../src/store/backup/sha256.ts";
+import { sha256 } from "../../src/store/backup/part.ts";
 import { backUp, backUpAll, snapshotsOf, storedNow } from "../support/backup.ts";
 import { seeded, wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";

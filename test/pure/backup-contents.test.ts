@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { countContents } from "../../src/store/backup/lost.ts";
+import { countContents } from "../../src/store/backup/vault-state.ts";
 
 /** How many contents a snapshot names at least: more than there are would make a full snapshot each night. */
 

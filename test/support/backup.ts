@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
-import { listBackupNumbers, loadNewest, loadPart } from "../../src/store/backup/load.ts";
-import { type BackupStore, openBackupStore } from "../../src/store/backup/ports.ts";
+import { type BackupStore, listBackupNumbers, loadNewest, loadPart, withBuckets } from "../../src/store/backup/load.ts";
 import { wrapBucket, wrapDatabase } from "./bindings.ts";
 import { runJob, serviceWith } from "./jobs.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
+import { openStore } from "../../src/store/d1/database.ts";
 import { keyInVault } from "../../src/store/tables/slices.ts";
 import { backedUpIn } from "../../src/store/tables/tables.ts";
 
@@ -34,8 +34,8 @@ export async function backUpAll(bindings: Partial<Env> = {}, body: object = {}):
 }
 
 export async function backupStore(bindings: Partial<Env> = {}): Promise<BackupStore> {
-  const store = await openBackupStore({ ...env, ...bindings }, Date.now());
-  return valueOf(store);
+  const all = { ...env, ...bindings };
+  return valueOf(withBuckets(valueOf(await openStore(all, Date.now())), all));
 }
 
 /** The value of a result; throws a failure. */

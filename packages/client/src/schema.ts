@@ -1389,8 +1389,6 @@ export interface Snapshot {
   /** Only of the registry: the vaults that belong to it. */
   vaults?: number;
   missing?: string[];
-  /** The rows that did not open when they were read. */
-  findings?: Finding[];
   /** The manifest is not authentic. */
   broken?: "integrity";
 }

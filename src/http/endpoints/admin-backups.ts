@@ -1,9 +1,8 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
-import { brokenRowsOf, bytesOfParts, type Manifest, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
+import { bytesOfParts, type Manifest, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { loadBackups } from "../../store/backup/list.ts";
-import { withBuckets } from "../../store/backup/ports.ts";
+import { loadBackups, withBuckets } from "../../store/backup/load.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
@@ -24,7 +23,6 @@ async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBa
 
 function presentBackup(number: number, manifest: Manifest | undefined): Presented<Schemas.Snapshot> {
   const missing = manifest && missingContentsOf(manifest);
-  const findings = manifest && brokenRowsOf(manifest);
   return {
     number,
     createdAt: manifest && presentTime(manifest.at),
@@ -32,7 +30,6 @@ function presentBackup(number: number, manifest: Manifest | undefined): Presente
     bytes: manifest && bytesOfParts(manifest.parts),
     vaults: manifest?.snapshots?.length,
     missing: missing?.length ? missing : undefined,
-    findings: findings?.length ? findings : undefined,
     broken: manifest ? undefined : "integrity",
   };
 }

@@ -19,7 +19,7 @@ import type { RestoreInput } from "../../model/restore.ts";
 import type { VerifyInput } from "../../model/verify.ts";
 import { createRequestId } from "../../request-id.ts";
 import { sealOrigin } from "../../store/activity/entry-rows.ts";
-import { type BackupStore, withBuckets } from "../../store/backup/ports.ts";
+import { type BackupStore, withBuckets } from "../../store/backup/load.ts";
 import { checkRestore } from "../../store/restore/check.ts";
 import { checkItem } from "../../store/restore/restore-item.ts";
 import { requireVault } from "../../store/vaults/vaults.ts";

@@ -1,6 +1,6 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import { ok } from "../../model/result.ts";
-import { loadNeededKeys } from "../../store/backup/needed-keys.ts";
+import { loadNeededKeys } from "../../store/backup/registry.ts";
 import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/keys/key-states.ts";
 import type { Call, ReplyTo } from "../route.ts";
 import { backupsOf } from "../../store/buckets/r2.ts";

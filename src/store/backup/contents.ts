@@ -4,7 +4,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { backupContent } from "./object-keys.ts";
-import type { BackupStore } from "./ports.ts";
+import type { BackupStore } from "./load.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
 /** Copies contents from FILES to BACKUPS. They stay sealed. Each object is copied once, because it is never overwritten. */

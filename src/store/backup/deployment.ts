@@ -2,22 +2,23 @@ import { REGISTRY } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { IS_DEPLOYMENT, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
-import { findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
-import type { BackupStore } from "./ports.ts";
+import { type BackupStore, findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
 import { into } from "../tables/statements.ts";
 
-/** The id of the deployment, which each backup names. A migration has made it, and the row may be lost. */
+/** What a backup of everything begins with: the id of the deployment, and its vaults. */
 
 const SQL = {
   clear: `DELETE FROM deployment WHERE NOT ${IS_DEPLOYMENT}`,
   insert: `INSERT ${into("deployment")} SELECT coalesce(?1, lower(hex(randomblob(16)))) WHERE NOT EXISTS (SELECT 1 FROM deployment)`,
+  vaults: "SELECT id FROM vaults WHERE id NOT IN (SELECT value FROM json_each(?1)) ORDER BY id LIMIT ?2",
+  count: "SELECT count(*) AS vaults FROM vaults",
 };
 
 /** The most folders of vaults, and the newest backups of each, in which a manifest is looked for. */
 const TRIED_MAX = { folders: 3, backups: 8 };
 
 /**
- * Returns the id of the deployment. Restores a lost id from the newest manifest of the bucket; without any backup the deployment gets a new id.
+ * Returns the id of the deployment, which each backup names. A migration has made it, and the row may be lost. Restores a lost id from the newest manifest of the bucket; without any backup the deployment gets a new id.
  * Fails with `misconfigured` if no manifest can be decrypted, and with `unavailable`.
  */
 export async function ensureDeployment(store: BackupStore): Promise<Result<string>> {
@@ -56,3 +57,15 @@ async function findDeployment({ backups, keyring }: BackupStore): Promise<Result
 }
 
 const DEPLOYMENT_UNKNOWN = "the database has lost the id of its deployment, and no manifest can be decrypted with ROOT_KEYS";
+
+/** Returns the ids of some vaults but those that are `done`. Fails with `unavailable`. */
+export async function listVaultIds(db: D1Database, done: readonly string[], limit: number): Promise<Result<string[]>> {
+  const read = await runBatch<[{ id: string }]>(db, db.prepare(SQL.vaults).bind(JSON.stringify(done), limit));
+  return read.ok ? ok(read.value[0].map(({ id }) => id)) : read;
+}
+
+/** Fails with `unavailable`. */
+export async function countVaults(db: D1Database): Promise<Result<number>> {
+  const read = await runBatch<[{ vaults: number }]>(db, db.prepare(SQL.count));
+  return read.ok ? ok(read.value[0][0]!.vaults) : read;
+}

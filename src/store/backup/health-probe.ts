@@ -3,7 +3,6 @@ import { DAY, isTime } from "../../model/time.ts";
 import { REGISTRY } from "../../model/backup.ts";
 import { loadBackupFigures } from "../health/backup-figures.ts";
 import { DEPLOYMENT_LOST, isInUse } from "../d1/deployment.ts";
-import { NEWEST_FAULTS } from "./check-newest.ts";
 import { listBackupNumbers } from "./load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 
@@ -32,7 +31,7 @@ export async function probeBackups(
   if (!bucket) return hour === undefined ? active("Backups are off") : warning("BACKUPS is missing: there are no backups");
   const figures = await loadBackupFigures(db);
   if (!figures.ok) return figures;
-  const { oldestVault, behind, broken, damaged, checkedAt, fault, hasDeployment } = figures.value;
+  const { oldestVault, behind, hasDeployment } = figures.value;
   const at = figures.value.at !== undefined && isTime(figures.value.at) ? figures.value.at : undefined;
   if (at === undefined && oldestVault === undefined) {
     const unrestored = await isUnrestored(db, bucket);
@@ -41,21 +40,11 @@ export async function probeBackups(
       return warning('Not restored yet: the database is new, and the bucket has backups. Run "item-vault admin restore"');
   }
   if (!hasDeployment) return warning(`No backup can be made: ${DEPLOYMENT_LOST}`, at);
-  const wrong = NEWEST_FAULTS[fault];
-  const looked = checkedAt === undefined || !isTime(checkedAt) ? undefined : new Date(checkedAt).toISOString();
-  const found = wrong === undefined && looked !== undefined ? ` (checked at ${looked})` : "";
-  const last = at === undefined ? "No backup yet" : `The last backup is of ${new Date(at).toISOString()}${found}`;
-  if (wrong !== undefined) return warning(`${last}, and ${wrong}, as of ${looked}: run "item-vault admin backup"`, at);
+  const last = at === undefined ? "No backup yet" : `The last backup is of ${new Date(at).toISOString()}`;
   if (hour === undefined) return active(`${last}; nightly backups are off`, at);
-  const lacks = [
-    ...(behind > 0 ? [`${behind} vaults are missing from it or out of date`] : []),
-    ...(broken > 0 ? [`${broken} of its rows could not be decrypted: run "item-vault admin backup", which names them`] : []),
-    ...(damaged > 0
-      ? [`the bucket has lost objects of ${damaged} earlier snapshots: run "item-vault admin verify --backup"`]
-      : []),
-  ];
   const isLate = (at ?? oldestVault ?? now) < now - LATE_MS;
-  return isLate || lacks.length > 0 ? warning([last, ...lacks].join(", and "), at) : active(last, at);
+  if (behind > 0) return warning(`${last}, and ${behind} vaults are missing from it or out of date`, at);
+  return isLate ? warning(last, at) : active(last, at);
 }
 
 /** Whether the bucket has backups although the database was never used. Errors: `unavailable`. */

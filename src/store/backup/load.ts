@@ -1,41 +1,59 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import { type Manifest, type Part, type PartRef, REGISTRY } from "../../model/backup.ts";
+import { isBackupKey, type Manifest, type Part, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { isId } from "../../model/ids.ts";
 import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { type OpenManifest, parseManifest } from "./manifest.ts";
-import { parsePart, type PartOwner } from "./part.ts";
-import { FOLDERS, folderOf, manifestKey, manifestPrefix, numberOfManifest, partKey } from "./object-keys.ts";
+import type { Bucket, ObjectHead, OpenObject } from "../buckets/bucket.ts";
 import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
-import type { Bucket, ObjectHead } from "../buckets/bucket.ts";
+import { backupsOf, filesOf } from "../buckets/r2.ts";
+import type { Store } from "../d1/database.ts";
+import { type OpenManifest, parseManifest } from "./manifest.ts";
+import { FOLDERS, folderOf, manifestKey, manifestPrefix, numberOfManifest, partKey } from "./object-keys.ts";
+import { parsePart, type PartOwner } from "./part.ts";
 
-/** Loads the objects of a backup from the bucket. The manifests and parts that these functions return are authentic. */
+/** Loads and lists the objects of backups. The manifests and parts that these functions return are authentic. */
 
-/** Errors: `unavailable`. */
-const loadObject = (bucket: Bucket, key: string): Promise<Result<Uint8Array | undefined>> =>
+/** A store with its two buckets. */
+export interface BackupStore extends Store {
+  /** The bucket BACKUPS. */
+  readonly backups: Bucket;
+  /** The bucket FILES. */
+  readonly files: Bucket;
+}
+
+export type BucketBindings = Parameters<typeof filesOf>[0] & Parameters<typeof backupsOf>[0];
+
+/** Adds the buckets to a store. Fails with `misconfigured` if wrangler.toml binds no bucket BACKUPS. */
+export function withBuckets(store: Store, env: BucketBindings): Result<BackupStore> {
+  const backups = backupsOf(env);
+  return backups ? ok({ ...store, backups, files: filesOf(env) }) : fail("misconfigured", "no bucket BACKUPS is bound");
+}
+
+/** Fails with `unavailable`. */
+const loadBytes = (bucket: Bucket, key: string): Promise<Result<Uint8Array | undefined>> =>
   tryBucket(async () => {
     const object = await bucket.get(key);
     return object && new Uint8Array(await object.arrayBuffer());
   });
 
-/** One manifest. Errors: `backup_not_found`, those of `parseManifest`, `unavailable`. */
+/** Loads a manifest. Fails with `backup_not_found`, `unavailable`, and as `parseManifest`. */
 export async function loadManifest(
   bucket: Bucket,
   keyring: Keyring,
   backup: Pick<Manifest, "vault" | "number">,
 ): Promise<Result<OpenManifest>> {
-  const text = await loadObject(bucket, manifestKey(backup.vault, backup.number));
+  const text = await loadBytes(bucket, manifestKey(backup.vault, backup.number));
   if (!text.ok) return text;
   return text.value ? parseManifest(keyring, backup, text.value) : fail("backup_not_found");
 }
 
-/** The numbers of the backups of a vault, the oldest first. Errors: `unavailable`. */
+/** Returns the numbers of the backups of a vault, the oldest first. Fails with `unavailable`. */
 export const listBackupNumbers = (bucket: Bucket, vault: string): Promise<Result<number[]>> =>
   tryBucket(async () => numbersOf(await listAll(bucket, manifestPrefix(vault))));
 
 const numbersOf = (objects: readonly ObjectHead[]): number[] => objects.flatMap(({ key }) => numberOfManifest(key) ?? []);
 
-/** The newest manifest of a vault. Errors: `backup_not_found`, those of `loadManifest`. */
+/** Loads the newest manifest of a vault. Fails with `backup_not_found`, and as `loadManifest`. */
 export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string): Promise<Result<OpenManifest>> {
   const numbers = await listBackupNumbers(bucket, vault);
   if (!numbers.ok) return numbers;
@@ -43,55 +61,48 @@ export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string
   return number === undefined ? fail("backup_not_found") : loadManifest(bucket, keyring, { vault, number });
 }
 
-/** A part that a manifest names. Errors: `backup_damaged`, also when the part is missing; `unavailable`. */
+/** Loads a part that a manifest names. Fails with `backup_damaged`, also if the part is missing, and with `unavailable`. */
 export async function loadPart(bucket: Bucket, owner: PartOwner, ref: PartRef): Promise<Result<Part>> {
-  const text = await loadObject(bucket, partKey(owner.vault, ref.sha256));
+  const text = await loadBytes(bucket, partKey(owner.vault, ref.sha256));
   if (!text.ok) return text;
   return text.value ? parsePart(owner, ref, text.value) : fail("backup_damaged", `part ${ref.sha256} is missing`);
 }
 
-/** The sizes of the parts of a vault in the bucket, by their keys: bytes. Errors: `unavailable`. */
-export const loadPartSizes = (bucket: Bucket, vault: string): Promise<Result<ReadonlyMap<string, number>>> =>
+/** Sizes of objects of the bucket in bytes, by their keys. */
+type Sizes = ReadonlyMap<string, number>;
+
+/** Lists the parts of a vault. Fails with `unavailable`. */
+export const loadPartSizes = (bucket: Bucket, vault: string): Promise<Result<Sizes>> =>
   tryBucket(async () => sizesOf(await listAll(bucket, partKey(vault, ""))));
 
-const sizesOf = (objects: readonly ObjectHead[]) => new Map(objects.map(({ key, size }) => [key, size]));
+const sizesOf = (objects: readonly ObjectHead[]): Sizes => new Map(objects.map(({ key, size }) => [key, size]));
 
-/** What the folder of a vault has. */
-export interface Folder {
-  /** The numbers of its backups, the oldest first. */
+/** The folder of a vault: the numbers of its backups, the oldest first, and the sizes of its objects. */
+interface Folder {
   readonly numbers: readonly number[];
-  /** The sizes of its objects by their keys: bytes. `undefined`: there are more objects than `FOLDER_PAGES_MAX` pages have. */
-  readonly sizes: ReadonlyMap<string, number> | undefined;
+  readonly sizes: Sizes;
 }
 
-/** A page has 1,000 objects and is one call, of which a step has 40 (jobs/kind.ts). */
-const FOLDER_PAGES_MAX = 10;
-
-/** What `listBackupNumbers` and `loadPartSizes` tell, by one list. The keys of manifests come before those of parts. Errors: `unavailable`. */
+/** Lists manifests and parts of a vault at once. Fails with `unavailable`. */
 export const listFolder = (bucket: Bucket, vault: string): Promise<Result<Folder>> =>
   tryBucket(async () => {
-    const objects: ObjectHead[] = [];
-    let next: string | undefined;
-    for await (const page of pagesOf(bucket, { prefix: `${folderOf(vault)}/` }, FOLDER_PAGES_MAX)) {
-      objects.push(...page.objects);
-      ({ next } = page);
-    }
-    return { numbers: numbersOf(objects), sizes: next === undefined ? sizesOf(objects) : undefined };
+    const objects = await listAll(bucket, `${folderOf(vault)}/`);
+    return { numbers: numbersOf(objects), sizes: sizesOf(objects) };
   });
 
-/**
- * The parts that the backup before has, by their hashes: a new one shares them. In: the number of the new backup, and the hash of the manifest
- * before, or `null`. Out: none, when the one before is not authentic any more. Errors: `unavailable`.
- */
-export async function loadPartsBefore(
-  { backups, keyring }: { readonly backups: Bucket; readonly keyring: Keyring },
-  { vault, number, predecessor }: Pick<Manifest, "vault" | "number" | "predecessor">,
-): Promise<Result<ReadonlyMap<string, PartRef>>> {
-  if (predecessor === null) return ok(new Map());
-  const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
-  if (!before.ok) return before.failure.kind === "unavailable" ? before : ok(new Map());
-  return ok(new Map(before.value.manifest.parts.map((part) => [part.sha256, part])));
+interface LostPart {
+  readonly sha256: string;
+  /** Continues a sentence that begins with the part. */
+  readonly fault: string;
 }
+
+/** Returns the parts of a manifest that the bucket lacks, or has with another size. */
+export const lostParts = ({ vault, parts }: Pick<Manifest, "vault" | "parts">, sizes: Sizes): LostPart[] =>
+  parts.flatMap(({ sha256, bytes }) => {
+    const size = sizes.get(partKey(vault, sha256));
+    if (size === bytes) return [];
+    return [{ sha256, fault: size === undefined ? "is missing" : `has ${size} bytes instead of ${bytes}` }];
+  });
 
 /** Ids of vaults that have a folder in the bucket. */
 export interface FolderPage {
@@ -101,8 +112,8 @@ export interface FolderPage {
 }
 
 /**
- * A page of the vaults that have a folder in the bucket, in the order of their ids. Other folders are left out. In: the id after which it
- * begins, or an empty text. Errors: `unavailable`.
+ * Lists vaults that have a folder in the bucket, in the order of their ids. Ignores other folders. The page begins after the id `after`, which may be
+ * empty. Fails with `unavailable`.
  */
 export const listFolders = (bucket: Bucket, after: string, limit: number): Promise<Result<FolderPage>> =>
   tryBucket(async () => {
@@ -115,8 +126,8 @@ export const listFolders = (bucket: Bucket, after: string, limit: number): Promi
   });
 
 /**
- * The newest backup that opens. In: the numbers of the backups, the oldest first; what opens one. Out: also the newer ones, which do not
- * open, the newest first. Errors: `unavailable`.
+ * Returns the newest backup that `open` accepts, and the newer ones that it refuses, the newest first. `numbers` begin with the oldest backup. Fails
+ * with `unavailable`.
  */
 export async function findOpen<T>(
   numbers: readonly number[],
@@ -130,4 +141,48 @@ export async function findOpen<T>(
     skipped.push({ snapshot: number, reason: opened.failure.detail ?? "it is missing" });
   }
   return ok({ newest: undefined, skipped });
+}
+
+/** The most backups of a list. */
+const LISTED_BACKUPS_MAX = 100;
+
+/**
+ * Lists the newest backups of a vault, or of the registry, the newest first. `present` gets no manifest if it is not authentic. Manifests may be
+ * large, so one at a time is in memory. Fails with `unavailable`.
+ */
+export async function loadBackups<T>(
+  { backups, keyring }: BackupStore,
+  vault: string,
+  present: (number: number, manifest: Manifest | undefined) => T,
+): Promise<Result<T[]>> {
+  const numbers = await listBackupNumbers(backups, vault);
+  if (!numbers.ok) return numbers;
+  const listed: T[] = [];
+  for (const number of numbers.value.slice(-LISTED_BACKUPS_MAX).toReversed()) {
+    const open = await loadManifest(backups, keyring, { vault, number });
+    if (!open.ok && open.failure.kind === "unavailable") return open;
+    listed.push(present(number, open.ok ? open.value.manifest : undefined));
+  }
+  return ok(listed);
+}
+
+interface ObjectPage {
+  readonly objects: readonly { readonly key: string; readonly size: number }[];
+  /** The key after which the next page begins; absent on the last one. */
+  readonly next: string | undefined;
+}
+
+/** Lists the objects of all backups after a key, in the order of their keys. Fails with `unavailable`. */
+export function listObjects({ backups }: BackupStore, after: string): Promise<Result<ObjectPage>> {
+  return tryBucket(async () => {
+    const { objects, next } = await backups.list({ after });
+    return { objects: objects.filter(({ key }) => isBackupKey(key)).map(({ key, size }) => ({ key, size })), next };
+  });
+}
+
+/** Returns an object of the bucket. Fails with `backup_not_found` and `unavailable`. */
+export async function loadObject({ backups }: BackupStore, key: string): Promise<Result<OpenObject>> {
+  const object = await tryBucket(() => backups.get(key));
+  if (!object.ok) return object;
+  return object.value ? ok(object.value) : fail("backup_not_found");
 }

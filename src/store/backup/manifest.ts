@@ -3,14 +3,14 @@ import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
 import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
 import type { Failure } from "../../model/failure.ts";
 import { ok, type Refusal, type Result } from "../../model/result.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "./part.ts";
 
 /** The text of a manifest: a line of JSON, and a line with the id of a root key and the MAC of the first line under it. */
 
 /** A manifest that was authenticated. */
 export interface OpenManifest {
   readonly manifest: Manifest;
-  /** SHA-256 of its text, in hexadecimal: the `predecessor` of the next one. */
+  /** SHA-256 of its text, in hexadecimal, by which the registry names it. */
   readonly sha256: string;
   /** The id of the root key that authenticates it. */
   readonly rootKey: string;

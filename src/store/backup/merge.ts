@@ -2,8 +2,7 @@ import type { PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "./load.ts";
 import { applyChanges, type RowUnit, unitsOf, unitsOfPart } from "./units.ts";
-import { type BackupContext, type Next, writingOf } from "./vault-context.ts";
-import type { VaultBackup } from "./vault-state.ts";
+import { type BackupContext, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
 import { writeItems } from "./write.ts";
 
 /**
@@ -14,7 +13,7 @@ import { writeItems } from "./write.ts";
 /** Loads the parts of changes, and keeps of each pass the last one that was loaded. */
 type LoadUnits = (pass: number, ref: PartRef) => Promise<Result<readonly RowUnit[]>>;
 
-/** Errors: `unavailable`; `backup_damaged`, when the bucket has lost a part. */
+/** Fails with `unavailable`, and with `backup_damaged` if the bucket has lost a part. */
 export async function mergeChanges(context: BackupContext, state: VaultBackup): Promise<Next> {
   const { isSpent } = context;
   const load = loaderOf(context, state);

@@ -1,8 +1,11 @@
 import { BACKUP_FORMAT, type Part, type PartRef, type TableRows } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { sha256 } from "./sha256.ts";
 
 /** The text of a part: a line of JSON for its head, then one line for each table. */
+
+/** Returns the SHA-256 (FIPS 180-4) of bytes in hexadecimal: the name of a part. */
+export const sha256 = async (bytes: Uint8Array): Promise<string> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 
 interface Head {
   readonly format: number;

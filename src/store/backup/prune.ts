@@ -4,10 +4,9 @@ import { DAY } from "../../model/time.ts";
 import { hasDeletion } from "../activity/entry-rows.ts";
 import { deleteWhere, listAll, tryBucket } from "../buckets/calls.ts";
 import { runBatch } from "../d1/database.ts";
-import { listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
+import { type BackupStore, listFolders, listBackupNumbers, loadManifest, loadNewest } from "./load.ts";
 import { readDeployment } from "./manifest.ts";
 import { backupContent, folderOf, INCOMING, manifestKey, manifestPrefix, partKey } from "./object-keys.ts";
-import type { BackupStore } from "./ports.ts";
 import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-parts.ts";
 
 /**

@@ -3,9 +3,16 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { frontierOf, keysAfter, readSlice, type Slice } from "./read-rows.ts";
 import { cutRows } from "./cut.ts";
 import { createCollector, partOf, type RowUnit } from "./units.ts";
-import { type Moment, restartVault, stateOfKeys, type VaultBackup } from "./vault-state.ts";
-import { type BackupContext, type Next, writingOf } from "./vault-context.ts";
-import { putPart, writeItems, writePart } from "./write.ts";
+import {
+  type BackupContext,
+  beginAgain,
+  type Moment,
+  type Next,
+  stateOfKeys,
+  type VaultBackup,
+  writingOf,
+} from "./vault-state.ts";
+import { writeItems, writePart } from "./write.ts";
 
 /**
  * The stages `items` and `changes` of the backup of a vault. The first one reads all Items, in slices of several moments. Each pass of the
@@ -16,9 +23,9 @@ import { putPart, writeItems, writePart } from "./write.ts";
 /** The most times that a backup begins again, because the log did not tell all changes or D1 was restored to an earlier time. */
 const RESTARTS_MAX = 5;
 
-/** Begins again after what was read last, if that may help. Errors: `database_restored`. */
-export const restart = (state: VaultBackup, slice: Slice, full?: boolean): Next =>
-  state.restarts < RESTARTS_MAX ? ok(restartVault(state, slice, full)) : fail("database_restored");
+/** Begins again, unless it has begun too often. Fails with `database_restored`. */
+export const restart = (state: VaultBackup, slice: Slice): Next =>
+  state.restarts < RESTARTS_MAX ? ok(beginAgain(state, slice)) : fail("database_restored");
 
 /** Whether the rows of a slice fit together with those that were read before. */
 const fits = ({ keys }: VaultBackup, slice: Slice): boolean => slice.isComplete && stateOfKeys(slice.row) === keys;
@@ -150,12 +157,11 @@ async function writeChanges(
   for (let at = 0; at < pieces.length; at += WRITTEN_AT_ONCE_MAX) {
     const group = pieces.slice(at, at + WRITTEN_AT_ONCE_MAX);
     const written = await Promise.all(
-      group.map(({ some }) => putPart(writingOf(context, state, slice), partOf("changes", some))),
+      group.map(({ some }) => writePart(writingOf(context, state, slice), partOf("changes", some), some[0]!.id)),
     );
     for (const [index, part] of written.entries()) {
       if (!part.ok) return part;
-      const { pass, some } = group[index]!;
-      passes[pass]!.push({ ...part.value, item: some[0]!.id });
+      passes[group[index]!.pass]!.push(part.value);
     }
   }
   return ok(passes);

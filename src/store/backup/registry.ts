@@ -1,26 +1,24 @@
 import {
   BACKUP_FORMAT,
-  brokenRowsOf,
   bytesOfParts,
-  type Manifest,
-  NAMED_MAX,
+  type Cell,
   type PartRef,
   REGISTRY,
+  type TableRows,
   type VaultBackupRef,
 } from "../../model/backup.ts";
-import type { Finding } from "../../model/finding.ts";
+import type { Keyring } from "../../crypto/keyring.ts";
 import { ok, type Result } from "../../model/result.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 import { runBatch } from "../d1/database.ts";
 import { recordBackup } from "../health/backup-figures.ts";
 import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { findBrokenInRegistry } from "./broken.ts";
+import { tableOf } from "../tables/tables.ts";
 import { cutGroups } from "./cut.ts";
 import { ensureDeployment } from "./deployment.ts";
-import { loadManifest, loadPartsBefore } from "./load.ts";
+import { type BackupStore, findOpen, listBackupNumbers, loadManifest } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
-import { keysOfRows, withKeys } from "./needed-keys.ts";
-import type { BackupStore } from "./ports.ts";
 import {
   areOfOnePart,
   FIRST_POSITION,
@@ -29,8 +27,8 @@ import {
   type RegistryRow,
   type RegistrySlice,
 } from "./registry-rows.ts";
-import { findNewest } from "./vault-state.ts";
-import { type PartWriting, putPart, writeManifest } from "./write.ts";
+import { findNewest, loadSharedParts } from "./vault-state.ts";
+import { writeManifest, writePart, type Writing } from "./write.ts";
 
 /**
  * Makes the backup of the registry, in steps: it reads what belongs to no vault, and writes the manifest. The rows of its tables do not
@@ -42,7 +40,8 @@ export interface RegistryBackup {
   readonly number: number;
   /** Whether also the parts are written that the registry before has. */
   readonly full: boolean;
-  readonly predecessor: string | null;
+  /** When it began: Unix milliseconds. A step that is repeated writes the same manifest. */
+  readonly at: number;
   readonly deployment: string;
   /** The row after which the next part begins. */
   readonly position: Position;
@@ -56,38 +55,31 @@ export interface NamedBackups {
   readonly snapshots: readonly VaultBackupRef[];
   /** The ids of the root keys that they need. */
   readonly rootKeys: readonly string[];
-  /** The bytes of their parts, and the number of their rows that did not open. */
+  /** The bytes of their parts. */
   readonly bytes: number;
-  readonly broken: number;
   /** The number of vaults whose backup is an older one, or that have none. */
   readonly behind: number;
-  /** The number of snapshots, also of the registry, of which the bucket had lost objects when the next one began. */
-  readonly damaged: number;
 }
 
-/** In: whether every part is written. Out: also what the bucket has lost of the registry before: then every part is. Errors: `unavailable`. */
-export async function beginRegistry(
-  store: BackupStore,
-  full: boolean,
-): Promise<Result<{ readonly state: RegistryBackup; readonly lost: readonly Finding[] }>> {
+/** Fails with `unavailable`, and as `ensureDeployment`. */
+export async function beginRegistry(store: BackupStore, isFull: boolean): Promise<Result<RegistryBackup>> {
   const [newest, deployment] = [await findNewest(store, REGISTRY), await ensureDeployment(store)];
   if (!newest.ok) return newest;
   if (!deployment.ok) return deployment;
-  const { number, open, lost } = newest.value;
-  const predecessor = open?.sha256 ?? null;
-  const begun = { number: number + 1, full: full || lost.length > 0, predecessor, deployment: deployment.value };
-  return ok({ state: { ...begun, position: FIRST_POSITION, parts: [], rootKeys: [] }, lost });
+  const { number, open } = newest.value;
+  const begun = { number: number + 1, full: isFull || !open, at: store.now, deployment: deployment.value };
+  return ok({ ...begun, position: FIRST_POSITION, parts: [], rootKeys: [] });
 }
 
-/** Reads rows and writes their parts, until the step is spent. Out: whether all rows are read. Errors: `unavailable`. */
+/** Reads rows and writes their parts, until the step is spent or all rows are read. Fails with `unavailable`. */
 export async function readRegistryRows(
   store: BackupStore,
   begun: RegistryBackup,
   isSpent: () => boolean,
 ): Promise<Result<{ readonly state: RegistryBackup; readonly isRead: boolean }>> {
-  const previous = begun.full ? ok(new Map()) : await loadPartsBefore(store, { vault: REGISTRY, ...begun });
+  const previous = await loadSharedParts(store, { vault: REGISTRY, ...begun });
   if (!previous.ok) return previous;
-  const writing: PartWriting = { store, vault: REGISTRY, deployment: begun.deployment, previous: previous.value };
+  const writing: Writing = { store, vault: REGISTRY, deployment: begun.deployment, previous: previous.value };
   let state = begun;
   let waiting: readonly RegistryRow[] = [];
   do {
@@ -106,7 +98,7 @@ export async function readRegistryRows(
 
 /** Writes at least one part of rows whose cuts are known, until the step is spent. Returns the state and the rows without a part. */
 async function writeRows(
-  writing: PartWriting,
+  writing: Writing,
   begun: RegistryBackup,
   { table, columns, isEnd }: RegistrySlice,
   rows: readonly RegistryRow[],
@@ -120,11 +112,9 @@ async function writeRows(
     if (count === undefined) return ok({ state: { ...begun, parts, rootKeys, position }, waiting });
     const some = waiting.slice(0, count);
     const part = { tables: [{ table: table.name, columns, rows: some.map(({ cells }) => cells) }] };
-    const put = await putPart(writing, part);
-    if (!put.ok) return put;
-    const isKnown = writing.previous.has(put.value.sha256);
-    const broken = isKnown ? [] : (await findBrokenInRegistry(writing.store, begun.number, part)).slice(0, NAMED_MAX);
-    parts.push(broken.length > 0 ? { ...put.value, broken } : put.value);
+    const written = await writePart(writing, part);
+    if (!written.ok) return written;
+    parts.push(written.value);
     rootKeys = withKeys(rootKeys, keysOfRows(part.tables[0]!));
     position = { table: begun.position.table, key: some.at(-1)!.key };
     waiting = waiting.slice(count);
@@ -137,14 +127,10 @@ const SQL = {
 };
 
 /**
- * Writes the manifest of the registry, and records its figures for /health. A vault that was deleted meanwhile is not named. Out: as
- * `writeManifest`. Errors: `unavailable`.
+ * Writes the manifest of the registry, and records its figures for /health. A vault that was deleted meanwhile is not named. Returns false if the bucket has
+ * another manifest of its number. Fails with `unavailable`.
  */
-export async function writeRegistry(
-  store: BackupStore,
-  state: RegistryBackup,
-  named: NamedBackups,
-): Promise<Result<OpenManifest | undefined>> {
+export async function writeRegistry(store: BackupStore, state: RegistryBackup, named: NamedBackups): Promise<Result<boolean>> {
   const { db } = store;
   const ids = named.snapshots.map(({ vault }) => vault);
   const read = await runBatch<[ProofRow, { id: string }]>(
@@ -157,61 +143,64 @@ export async function writeRegistry(
   // A damaged row may name a root key that never existed.
   const proven = new Set([...store.keyring.keys.keys(), ...proofs.map(({ id }) => id)]);
   const isThere = new Set(existing.map(({ id }) => id));
-  const { number, predecessor, deployment, parts } = state;
+  const { number, at, deployment, parts } = state;
   const snapshots = named.snapshots.filter(({ vault }) => isThere.has(vault)).toSorted((a, b) => (a.vault < b.vault ? -1 : 1));
-  const manifest: Manifest = {
+  const written = await writeManifest(store, {
     format: BACKUP_FORMAT,
     deployment,
     vault: REGISTRY,
     number,
-    predecessor,
-    at: store.now,
+    at,
     schema: SCHEMA.newest,
     parts,
     snapshots,
     rootKeys: withKeys(named.rootKeys, state.rootKeys).filter((id) => proven.has(id)),
-  };
-  const put = await writeManifest(store, manifest);
-  if (!put.ok) return put;
-  // A step that is repeated has written another time before.
-  const written = put.value ? put : await findWritten(store, manifest);
-  if (!written.ok || !written.value) return written;
-  const broken = named.broken + brokenRowsOf(manifest).length;
-  const { at } = written.value.manifest;
-  const recorded = await recordBackup({ ...store, now: at }, { ...named, broken, number, vaults: snapshots.length });
-  return recorded.ok ? written : recorded;
+  });
+  if (!written.ok) return written;
+  if (!written.value) return ok(false);
+  const recorded = await recordBackup({ ...store, now: at }, { ...named, number, vaults: snapshots.length });
+  return recorded.ok ? ok(true) : recorded;
 }
 
-/** The registry of this number, if it names the same backups and follows the same registry. Errors: `unavailable`. */
-async function findWritten(
-  { backups, keyring }: BackupStore,
-  { vault, number, predecessor, snapshots }: Manifest,
-): Promise<Result<OpenManifest | undefined>> {
-  const open = await loadManifest(backups, keyring, { vault, number });
-  if (!open.ok) return open.failure.kind === "unavailable" ? open : ok(undefined);
-  const { manifest } = open.value;
-  const isTheSame = manifest.predecessor === predecessor && JSON.stringify(manifest.snapshots) === JSON.stringify(snapshots);
-  return ok(isTheSame ? open.value : undefined);
-}
+export const NO_BACKUPS: NamedBackups = { snapshots: [], rootKeys: [], bytes: 0, behind: 0 };
 
-/** Adds the backup of a vault to those that the registry names. In: absent when the vault has none. */
+/** Adds the backup of a vault to those that the registry names. `open` is absent if the vault has none. */
 export function nameBackup(named: NamedBackups, open: OpenManifest | undefined, isBehind: boolean): NamedBackups {
   const behind = named.behind + (isBehind ? 1 : 0);
   if (!open) return { ...named, behind };
   const { manifest, sha256, rootKey } = open;
   const { vault, number, parts, row } = manifest;
   return {
-    ...named,
     snapshots: [...named.snapshots, { vault, number, sha256 }],
     rootKeys: withKeys(named.rootKeys, [rootKey, row?.["root_key_id"]]),
     bytes: named.bytes + bytesOfParts(parts),
-    broken: named.broken + brokenRowsOf(manifest).length,
     behind,
   };
 }
 
-export const NO_BACKUPS: NamedBackups = { snapshots: [], rootKeys: [], bytes: 0, broken: 0, behind: 0, damaged: 0 };
+/** Adds ids of root keys to a list. Leaves values out that are no ids. */
+const withKeys = (known: readonly string[], ids: readonly (Cell | undefined)[]): readonly string[] => [
+  ...new Set([...known, ...ids.filter((id) => typeof id === "string")]),
+];
 
-/** In: what the bucket has lost of one snapshot. */
-export const nameLoss = (named: NamedBackups, lost: readonly Finding[]): NamedBackups =>
-  lost.length === 0 ? named : { ...named, damaged: named.damaged + 1 };
+/**
+ * Returns the ids of root keys in the rows of a table. Entries of the log need no root key: without it only their origins are lost, as in the database
+ * (contract 20.6).
+ */
+function keysOfRows({ table, columns, rows }: TableRows): readonly (Cell | undefined)[] {
+  const column = tableOf(table)?.countedByRootKey ? columns.indexOf("root_key_id") : -1;
+  return column < 0 ? [] : rows.map((row) => row[column]);
+}
+
+/** Returns the ids of the root keys that a registry and its backups need (contract 20.2). */
+export const keysOfRegistry = ({ manifest, rootKey }: OpenManifest): readonly string[] =>
+  withKeys(manifest.rootKeys ?? [], [rootKey]);
+
+/** Returns the ids that the newest authentic backup needs. Empty without such a backup, and without a bucket. Fails with `unavailable`. */
+export async function loadNeededKeys(backups: Bucket | undefined, keyring: Keyring): Promise<Result<ReadonlySet<string>>> {
+  if (!backups) return ok(new Set());
+  const numbers = await listBackupNumbers(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  const found = await findOpen(numbers.value, (number) => loadManifest(backups, keyring, { vault: REGISTRY, number }));
+  return found.ok ? ok(new Set(found.value.newest ? keysOfRegistry(found.value.newest) : [])) : found;
+}

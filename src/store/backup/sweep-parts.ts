@@ -5,10 +5,9 @@ import type { ObjectHead } from "../buckets/bucket.ts";
 import { listAll, tryBucket } from "../buckets/calls.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { contentsOfPart } from "./contents.ts";
-import { loadPart } from "./load.ts";
+import { type BackupStore, loadPart } from "./load.ts";
 import { backupContent, partKey } from "./object-keys.ts";
 import { readPart } from "./part.ts";
-import type { BackupStore } from "./ports.ts";
 import { unitsOfPart } from "./units.ts";
 
 /**

@@ -1,28 +1,27 @@
 import { parseKeyList } from "../../crypto/key-list.ts";
-import { type Cell, NAMED_MAX, type PartRef } from "../../model/backup.ts";
+import type { Cell, Manifest, PartRef } from "../../model/backup.ts";
 import type { Cursor } from "../../model/cursor.ts";
-import type { Finding } from "../../model/finding.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { findingOf } from "../checks/fault.ts";
-import { listFolder, loadManifest } from "./load.ts";
-import { missingContents, missingParts } from "./lost.ts";
+import type { Bucket } from "../buckets/bucket.ts";
+import { tryBucket } from "../buckets/calls.ts";
+import { type BackupStore, listFolder, loadManifest, lostParts } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
+import { backupContent } from "./object-keys.ts";
 import { presentPart } from "./part.ts";
-import type { BackupStore } from "./ports.ts";
 import { readVault, type Slice } from "./read-rows.ts";
+import type { Writing } from "./write.ts";
 
-/** The state of the backup of a vault between two steps: plain data, which the job keeps as JSON. */
+/** The backup of a vault between two steps: its beginning, its state, and what its stages share. */
 
+/** The state: plain data, which the job keeps as JSON. */
 export interface VaultBackup {
   readonly vault: string;
-  /** Whether every part is written and every content looked for, also those that the backup before has. */
+  /** Whether every part is written and every content looked up. Otherwise those of the backup before are shared. */
   readonly full: boolean;
   readonly number: number;
-  /** SHA-256 of the manifest before; `null` for the first manifest, and when the one before is not authentic. */
-  readonly predecessor: string | null;
   /**
    * `items`: reads all Items. `changes`: reads again what writes have changed since. `merge`: puts that into the parts. `log`: reads the log.
-   * `contents`: copies contents. `end`: looks whether everything is there, and writes the manifest.
+   * `contents`: copies contents. `end`: checks that everything is there, and writes the manifest.
    */
   readonly stage: "items" | "changes" | "merge" | "log" | "contents" | "end";
   /** How often the backup has begun again. */
@@ -38,19 +37,19 @@ export interface VaultBackup {
   readonly parts: readonly PartRef[];
   /** For each pass of changes that has read any, its parts: units of `SOURCES.changes`, which the backup does not name. */
   readonly changes: readonly (readonly PartRef[])[];
-  /** How many passes of changes have begun. */
+  /** The number of passes of changes that have begun. */
   readonly passes: number;
   /** The moment of the backup, when it is known. */
   readonly moment?: Moment | undefined;
   /** In the stages `merge` and `contents`: the number of parts that are done. */
   readonly done: number;
-  /** In the stage `contents`: the number of contents of the next part that are done, of those that were copied, and which FILES did not have. */
+  /** In the stage `contents`: how many contents of the next part are done, how many were looked up, and which FILES did not have. */
   readonly content: number;
   readonly copied: number;
   readonly missing: readonly string[];
 }
 
-/** The state of the vault in the backup. */
+/** The vault at the moment of the backup. */
 export interface Moment {
   /** Unix milliseconds. */
   readonly at: number;
@@ -61,66 +60,106 @@ export interface Moment {
   readonly ofVault: PartRef;
 }
 
-/** The end of the chain of backups of a vault. */
-export interface Newest {
-  /** 0 without a backup. */
-  readonly number: number;
-  /** Absent when there is none, or it is not authentic. */
-  readonly open: OpenManifest | undefined;
-  /** What the bucket has lost of it, at most `NAMED_MAX`: where there is any, the next backup shares nothing with it. */
-  readonly lost: readonly Finding[];
+/** What the stages of the backup of a vault work with. */
+export interface BackupContext {
+  readonly store: BackupStore;
+  /** Whether the step should end: the stage keeps its state, and the next step continues. */
+  readonly isSpent: () => boolean;
+  /** Asks the coordinator of a vault to let some time pass between its commits, for a while. A lost call costs nothing. */
+  readonly spaceCommits: (vault: string) => Promise<void>;
+  /** The parts that the backup shares, by their hashes. */
+  readonly previous: ReadonlyMap<string, PartRef>;
 }
 
-/** The newest backup of a vault. Errors: `unavailable`. */
+/** The next state, or `deleted` if the vault does not exist any more. */
+export type Next = Result<VaultBackup | "deleted">;
+
+export const writingOf = (
+  { store, previous }: BackupContext,
+  { vault }: VaultBackup,
+  { deployment }: Pick<Slice, "deployment">,
+): Writing => ({ store, vault, deployment, previous });
+
+/** The newest backup of a vault. */
+interface Newest {
+  /** 0 without a backup. */
+  readonly number: number;
+  /** Absent if there is none, if it is not authentic, or if the bucket has lost an object of it. Then the next backup is a full one. */
+  readonly open: OpenManifest | undefined;
+}
+
+/** Looks up the newest backup of a vault, or of the registry. Fails with `unavailable`. */
 export async function findNewest({ backups, keyring }: BackupStore, vault: string): Promise<Result<Newest>> {
   const folder = await listFolder(backups, vault);
   if (!folder.ok) return folder;
   const { numbers, sizes } = folder.value;
   const number = numbers.at(-1) ?? 0;
-  if (number === 0) return ok({ number, open: undefined, lost: [] });
-  const open = await loadManifest(backups, keyring, { vault, number });
-  if (!open.ok) return open.failure.kind === "unavailable" ? open : ok({ number, open: undefined, lost: [] });
-  const { manifest } = open.value;
-  const contents = await missingContents(backups, manifest);
+  const open = number === 0 ? undefined : await loadManifest(backups, keyring, { vault, number });
+  if (!open?.ok) return open?.failure.kind === "unavailable" ? open : ok({ number, open: undefined });
+  const contents = await hasContents(backups, open.value.manifest);
   if (!contents.ok) return contents;
-  const lost = [...contents.value, ...(sizes ? missingParts(manifest, sizes) : [])].slice(0, NAMED_MAX);
-  return ok({ number, open: open.value, lost: lost.map((one) => findingOf(one)) });
+  const isWhole = contents.value && lostParts(open.value.manifest, sizes).length === 0;
+  return ok({ number, open: isWhole ? open.value : undefined });
+}
+
+/** The most contents of a vault that are counted: one call lists them. */
+const COUNTED_CONTENTS_MAX = 1_000;
+
+/**
+ * Returns whether the bucket has as many contents of a vault as a backup names, by one list. Contents of earlier backups may hide that one is missing.
+ * Fails with `unavailable`.
+ */
+async function hasContents(bucket: Bucket, { vault, parts }: Manifest): Promise<Result<boolean>> {
+  const limit = Math.min(countContents(parts), COUNTED_CONTENTS_MAX);
+  return limit === 0
+    ? ok(true)
+    : tryBucket(async () => (await bucket.list({ prefix: backupContent(`${vault}/`), limit })).objects.length === limit);
+}
+
+/** Returns a lower bound of the contents that were copied. The parts of one large Item may name the same contents. */
+export function countContents(parts: readonly PartRef[]): number {
+  const byItem = new Map<string | undefined, number>();
+  for (const { item, contents = 0, missing } of parts)
+    if (missing === undefined) byItem.set(item, Math.max(contents, byItem.get(item) ?? 0));
+  return byItem.values().reduce((sum, contents) => sum + contents, 0);
 }
 
 /**
- * Which keys the vault has. A row may be read before a reseal has sealed it again, and still opens, because the manifest has the list of keys
- * as it was when the last row was read. This shows that no key was removed since the first row was read.
+ * Returns the parts that a backup shares with the one before, by their hashes. Empty for a full one, and if the one before is not authentic any more.
+ * Fails with `unavailable`.
+ */
+export async function loadSharedParts(
+  { backups, keyring }: BackupStore,
+  { vault, number, full }: Pick<VaultBackup, "vault" | "number" | "full">,
+): Promise<Result<ReadonlyMap<string, PartRef>>> {
+  const before = full ? undefined : await loadManifest(backups, keyring, { vault, number: number - 1 });
+  if (!before?.ok) return before?.failure.kind === "unavailable" ? before : ok(new Map());
+  return ok(new Map(before.value.manifest.parts.map((part) => [part.sha256, part])));
+}
+
+/**
+ * Which keys the vault has. A row may be read before a reseal has sealed it again, and can still be decrypted, because the manifest has the list of keys
+ * at the moment of the backup. This shows that no key was removed since the first row was read.
  */
 export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 
-/** How the backup of a vault begins. */
-export type Beginning =
-  | { readonly kind: "deleted" }
-  /** The newest backup has the state of the vault. */
-  | { readonly kind: "unchanged"; readonly open: OpenManifest }
-  | {
-      readonly kind: "begun";
-      readonly state: VaultBackup;
-      readonly row: Slice["row"];
-      /** As `Newest` has it. */
-      readonly lost: readonly Finding[];
-    };
+/** How the backup of a vault begins: its state and the row of the vault, or the newest backup if that has the state of the vault. */
+type Beginning = "deleted" | { readonly unchanged: OpenManifest } | { readonly begun: VaultBackup; readonly row: Slice["row"] };
 
 /**
- * Begins the backup of a vault. A backup under another root key than the active one is made again, because that key would be needed until
- * the vault changes; and so is one that lacks contents. After one of which the bucket has lost anything a full one begins. Errors: `unavailable`.
+ * Begins the backup of a vault. One is made also of an unchanged vault whose newest backup is under another root key than the active one, lacks contents, or
+ * has lost an object. Fails with `unavailable`.
  */
 export async function beginVault(store: BackupStore, vault: string, isFull: boolean): Promise<Result<Beginning>> {
   const [newest, read] = [await findNewest(store, vault), await readVault(store.db, vault)];
   if (!newest.ok) return newest;
   if (!read.ok) return read;
-  if (!read.value) return ok({ kind: "deleted" });
-  const { number, open, lost } = newest.value;
-  const { row, head } = read.value;
-  const full = isFull || lost.length > 0;
-  if (!full && open && (await isUnchanged(store, open, read.value))) return ok({ kind: "unchanged", open });
-  const begun = { vault, full, number: number + 1, predecessor: open?.sha256 ?? null, restarts: 0 };
-  return ok({ kind: "begun", state: startReading(begun, stateOfKeys(row), head), row, lost });
+  if (!read.value) return ok("deleted");
+  const { number, open } = newest.value;
+  const { row } = read.value;
+  if (!isFull && open && (await isUnchanged(store, open, read.value))) return ok({ unchanged: open });
+  const begun = { vault, full: isFull || !open, number: number + 1, restarts: -1 };
+  return ok({ begun: beginAgain(begun, read.value), row });
 }
 
 async function isUnchanged(
@@ -134,21 +173,19 @@ async function isUnchanged(
   return manifest.parts.at(-1)?.sha256 === ref.sha256 && !manifest.parts.some(({ missing }) => missing !== undefined);
 }
 
-/** The state before the first slice. In: the keys of the vault, and its newest write. */
-const startReading = (
-  { vault, full, number, predecessor, restarts }: Pick<VaultBackup, "vault" | "full" | "number" | "predecessor" | "restarts">,
-  keys: string,
-  since: Cursor,
+/** Returns the state before the first slice. `read` is what was read last of the vault. */
+export const beginAgain = (
+  { vault, full, number, restarts }: Pick<VaultBackup, "vault" | "full" | "number" | "restarts">,
+  read: Pick<Slice, "row" | "head">,
 ): VaultBackup => ({
   vault,
   full,
   number,
-  predecessor,
-  restarts,
+  restarts: restarts + 1,
   stage: "items",
-  keys,
+  keys: stateOfKeys(read.row),
   after: "",
-  since,
+  since: read.head,
   parts: [],
   changes: [],
   passes: 0,
@@ -156,11 +193,4 @@ const startReading = (
   content: 0,
   copied: 0,
   missing: [],
-});
-
-/** Begins again with the first slice. In: what was read last of the vault. */
-export const restartVault = (state: VaultBackup, { row, head }: Slice, full = state.full): VaultBackup => ({
-  ...startReading(state, stateOfKeys(row), head),
-  full,
-  restarts: state.restarts + 1,
 });

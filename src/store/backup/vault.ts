@@ -1,29 +1,17 @@
-import {
-  BACKUP_FORMAT,
-  brokenRowsOf,
-  bytesOfParts,
-  type Manifest,
-  missingContentsOf,
-  NAMED_MAX,
-  type PartRef,
-  rowsOfParts,
-} from "../../model/backup.ts";
+import { BACKUP_FORMAT, type Manifest, missingContentsOf, NAMED_MAX, type PartRef } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { findBrokenVault } from "./broken.ts";
 import { contentsOfPart, copyContents } from "./contents.ts";
-import { loadPart, loadPartsBefore, loadPartSizes } from "./load.ts";
+import { loadPart, loadPartSizes, lostParts } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { mergeChanges } from "./merge.ts";
-import { partKey } from "./object-keys.ts";
 import { frontierOf, keysAfter, readSlice, readVault } from "./read-rows.ts";
 import { readChanges, readItems, restart } from "./read-vault.ts";
 import { createCollector, type RowUnit } from "./units.ts";
-import { type BackupContext, type Next, writingOf } from "./vault-context.ts";
-import type { VaultBackup } from "./vault-state.ts";
+import { type BackupContext, loadSharedParts, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
 import { writeLog, writeManifest } from "./write.ts";
 
 /**
@@ -32,51 +20,41 @@ import { writeLog, writeManifest } from "./write.ts";
  * parts and contents under their own names, and a manifest that is written once.
  */
 
-/** What a backup of a vault has come to. */
-export type BackupOutcome =
-  | { readonly kind: "running"; readonly state: VaultBackup }
-  | { readonly kind: "deleted" }
-  /** The bucket has another manifest of this number: that of this step, when it was carried out before and is repeated. */
-  | { readonly kind: "overtaken" }
-  | { readonly kind: "done"; readonly open: OpenManifest; readonly copied: number };
-
-const STAGES: Readonly<
-  Record<Exclude<VaultBackup["stage"], "end">, (context: BackupContext, state: VaultBackup) => Promise<Next>>
-> = { items: readItems, changes: readChanges, merge: mergeChanges, log: readLog, contents: copySome };
+/** The manifest of a backup that is done, and the number of contents that were looked up. */
+interface MadeBackup {
+  readonly open: OpenManifest;
+  readonly copied: number;
+}
 
 /**
- * Carries out a step of the backup of a vault. Errors: `unavailable`; `busy`, when the vault changes faster than it can be read;
- * `database_restored`, when D1 was restored to earlier times again and again; `backup_damaged`, when the bucket loses parts again and again.
+ * The result of a step: the state with which the next step continues, or how the backup has ended. `overtaken`: the bucket has another manifest of its
+ * number, and no object is lost if it begins anew.
  */
-export async function stepVault(context: Omit<BackupContext, "previous">, begun: VaultBackup): Promise<Result<BackupOutcome>> {
-  const previous = await loadPartsBefore(context.store, begun);
+type Reached = VaultBackup | "deleted" | "overtaken" | MadeBackup;
+
+const STAGES: Readonly<Record<VaultBackup["stage"], (context: BackupContext, state: VaultBackup) => Promise<Result<Reached>>>> = {
+  items: readItems,
+  changes: readChanges,
+  merge: mergeChanges,
+  log: readLog,
+  contents: copySome,
+  end: endVault,
+};
+
+/**
+ * Carries out a step of the backup of a vault. Fails with `unavailable`; with `busy` if the vault changes faster than it can be read; with
+ * `database_restored` if D1 was restored to earlier times again and again; with `backup_damaged` if the bucket has lost a part since the backup began.
+ */
+export async function stepVault(context: Omit<BackupContext, "previous">, begun: VaultBackup): Promise<Result<Reached>> {
+  const previous = await loadSharedParts(context.store, begun);
   if (!previous.ok) return previous;
   let state = begun;
   do {
-    // A backup that has begun again as a full one shares no part.
-    const stage: BackupContext = { ...context, previous: state.full ? new Map() : previous.value };
-    if (state.stage === "end") {
-      const ended = await endVault(stage, state);
-      if (!ended.ok) return ended;
-      if (ended.value.kind !== "running") return ended;
-      state = ended.value.state;
-      continue;
-    }
-    const made = await STAGES[state.stage](stage, state);
-    const next = made.ok || made.failure.kind !== "backup_damaged" ? made : await restartFull(stage, state);
-    if (!next.ok) return next;
-    if (next.value === "deleted") return ok({ kind: "deleted" });
+    const next = await STAGES[state.stage]({ ...context, previous: previous.value }, state);
+    if (!next.ok || typeof next.value === "string" || "open" in next.value) return next;
     state = next.value;
   } while (!context.isSpent());
-  return ok({ kind: "running", state });
-}
-
-/** Begins again after the bucket has lost a part. It may have lost others too, so no part is shared. */
-async function restartFull({ store }: BackupContext, state: VaultBackup): Promise<Next> {
-  const read = await readVault(store.db, state.vault);
-  if (!read.ok) return read;
-  if (!read.value) return ok("deleted");
-  return state.restarts > 0 && state.full ? fail("backup_damaged", "the bucket loses parts") : restart(state, read.value, true);
+  return ok(state);
 }
 
 /** The stage `log`: reads the entries of the log up to the moment of the backup. */
@@ -135,53 +113,30 @@ async function copySome(context: BackupContext, state: VaultBackup): Promise<Nex
   return ok({ ...counted, parts: parts.with(index, finished), done: index + 1, content: 0, missing: [] });
 }
 
-/** The stage `end`: looks whether the bucket has every part and D1 still has the moment of the backup, and writes the manifest. */
-async function endVault(context: BackupContext, state: VaultBackup): Promise<Result<BackupOutcome>> {
-  const { store } = context;
-  const { head } = state.moment!;
-  const [sizes, read] = [await loadPartSizes(store.backups, state.vault), await readVault(store.db, state.vault, head)];
+/**
+ * The stage `end`: writes the manifest, if the bucket has every part and D1 still has the moment of the backup. A part may have been lost since it
+ * was written or found in the backup before: then the backup fails, and the next one writes what the bucket lacks.
+ */
+async function endVault({ store }: BackupContext, state: VaultBackup): Promise<Result<Reached>> {
+  const { vault, number, parts, copied } = state;
+  const { at, row, head, deployment } = state.moment!;
+  const [sizes, read] = [await loadPartSizes(store.backups, vault), await readVault(store.db, vault, head)];
   if (!sizes.ok) return sizes;
   if (!read.ok) return read;
-  if (!read.value) return ok({ kind: "deleted" });
-  const isThere = ({ sha256, bytes }: PartRef) => sizes.value.get(partKey(state.vault, sha256)) === bytes;
-  const isWhole = state.parts.every(isThere);
-  if (!isWhole || !read.value.isComplete) {
-    const again = isWhole ? restart(state, read.value) : await restartFull(context, state);
-    if (!again.ok) return again;
-    return ok(again.value === "deleted" ? { kind: "deleted" } : { kind: "running", state: again.value });
-  }
-  const manifest = await manifestOf(context, state);
+  if (!read.value) return ok("deleted");
+  const [lost] = lostParts(state, sizes.value);
+  if (lost) return fail("backup_damaged", `part ${lost.sha256} ${lost.fault}`);
+  if (!read.value.isComplete) return restart(state, read.value);
+  const manifest: Manifest = { format: BACKUP_FORMAT, deployment, vault, number, at, schema: SCHEMA.newest, row, parts };
   const written = await writeManifest(store, manifest);
   if (!written.ok) return written;
-  return ok(written.value ? { kind: "done", open: written.value, copied: state.copied } : { kind: "overtaken" });
+  return ok(written.value ? { open: written.value, copied } : "overtaken");
 }
 
-async function manifestOf({ store }: BackupContext, state: VaultBackup): Promise<Manifest> {
-  const { vault, number, predecessor, parts } = state;
-  const { at, row, deployment } = state.moment!;
-  const broken = await findBrokenVault(store, row);
-  return {
-    format: BACKUP_FORMAT,
-    deployment,
-    vault,
-    number,
-    predecessor,
-    at,
-    schema: SCHEMA.newest,
-    row,
-    parts,
-    ...(broken.length > 0 && { broken }),
-  };
-}
-
-/** What is wrong in a backup: the rows that did not open when they were read, and the contents that FILES did not have. */
+/** The contents that FILES did not have when a backup was made. */
 export function findingsOfBackup(manifest: Manifest): Finding[] {
   const { vault, number } = manifest;
-  const missing = missingContentsOf(manifest).map((id) =>
+  return missingContentsOf(manifest).map((id) =>
     findingOf(fault("content_missing", { vault, id, snapshot: number }, "the content was missing when the snapshot was made")),
   );
-  return [...brokenRowsOf(manifest), ...missing];
 }
-
-/** The size of a backup. */
-export const sizeOfBackup = ({ parts }: Manifest) => ({ rows: rowsOfParts(parts), bytes: bytesOfParts(parts) });

@@ -1,65 +1,42 @@
-import { type Manifest, NAMED_MAX, type Part, type PartRef } from "../../model/backup.ts";
+import type { Manifest, Part, PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { presentPart } from "./part.ts";
+import { tryBucket } from "../buckets/calls.ts";
+import { contentsOfPart } from "./contents.ts";
+import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX } from "./cut.ts";
+import type { BackupStore } from "./load.ts";
 import { type OpenManifest, presentManifest } from "./manifest.ts";
 import { manifestKey, partKey } from "./object-keys.ts";
-import { tryBucket } from "../buckets/calls.ts";
-import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX } from "./cut.ts";
-import { findBroken } from "./broken.ts";
-import { contentsOfPart } from "./contents.ts";
-import type { BackupStore } from "./ports.ts";
-import type { Slice } from "./read-rows.ts";
-import { sha256 } from "./sha256.ts";
+import { presentPart, sha256 } from "./part.ts";
 import { partOf, piecesOf, type RowUnit } from "./units.ts";
 
 /** Writes the objects of a backup. */
 
 /** The backup that parts are written for. */
-export interface PartWriting {
-  readonly store: BackupStore;
+export interface Writing {
+  readonly store: Pick<BackupStore, "backups">;
   /** The id of the vault, or `REGISTRY`. */
   readonly vault: string;
   readonly deployment: string;
-  /** The parts that the backup before has, by their hashes: they are not written again. */
+  /** Parts of the backup before, by their hashes. They are not written again. */
   readonly previous: ReadonlyMap<string, PartRef>;
 }
 
-/** The backup of a vault that parts are written for. */
-export interface Writing extends PartWriting {
-  /** The row of the vault, whose keys open the rows of the parts. */
-  readonly row: Slice["row"];
-  /** The number of the backup, which findings have. */
-  readonly number: number;
-}
-
-/** Writes a part, unless the backup before has it. Errors: `unavailable`. */
-export async function putPart({ store, previous, ...owner }: PartWriting, part: Part): Promise<Result<PartRef>> {
-  const { text, ref } = await presentPart(owner, part);
+/** Writes a part, unless the backup before has it. `item` is the lowest Item of the part. Fails with `unavailable`. */
+export async function writePart(
+  { store, previous, vault, deployment }: Writing,
+  part: Part,
+  item?: string,
+): Promise<Result<PartRef>> {
+  const { text, ref } = await presentPart({ deployment, vault }, part);
   const known = previous.get(ref.sha256);
   if (known) return ok(known);
-  const written = await tryBucket(() => store.backups.put(partKey(owner.vault, ref.sha256), text));
-  return written.ok ? ok(ref) : written;
-}
-
-/**
- * Writes a part as `putPart`, and looks which of its rows open. In: the lowest Item of the part. Errors: `unavailable`.
- */
-export async function writePart(writing: Writing, part: Part, item?: string): Promise<Result<PartRef>> {
-  const { store, vault, previous, row, number } = writing;
-  const put = await putPart(writing, part);
-  if (!put.ok || previous.has(put.value.sha256)) return put;
-  const ref = put.value;
   const contents = contentsOfPart(vault, part).length;
-  const broken = (await findBroken(store, row, number, part)).slice(0, NAMED_MAX);
-  return ok({
-    ...ref,
-    ...(item !== undefined && { item }),
-    ...(contents > 0 && { contents }),
-    ...(broken.length > 0 && { broken }),
-  });
+  const written = await tryBucket(() => store.backups.put(partKey(vault, ref.sha256), text));
+  if (!written.ok) return written;
+  return ok({ ...ref, ...(item !== undefined && { item }), ...(contents > 0 && { contents }) });
 }
 
-/** What was written of some units. */
+/** The result of writing units. */
 export interface Written<T> {
   readonly parts: readonly PartRef[];
   /** The units that wait for those that follow, or for the next step. */
@@ -67,9 +44,8 @@ export interface Written<T> {
 }
 
 /**
- * Writes the parts of Items, as far as their cuts are known. In: Items in the order of their ids; the id of the Item before them; whether they
- * are all that are left; whether no part may be written after the first one. The first one is always written: reading the rows may have been
- * the last call of the step, and without a part nothing would ever be reached. Errors: `unavailable`.
+ * Writes the parts of Items whose cuts are known. Items are in the order of their ids; `before` is the id of the Item before them; `areAll` says that no
+ * others follow. Writes at least one part: reading the rows may have been the last call of the step. Fails with `unavailable`.
  */
 export async function writeItems(
   writing: Writing,
@@ -117,7 +93,7 @@ export async function writeLog(
   return ok({ parts, rest });
 }
 
-/** Writes a manifest. Out: `undefined` when the bucket has another one of its number. Errors: `unavailable`. */
+/** Writes a manifest. Returns undefined if the bucket has another one of its number. Fails with `unavailable`. */
 export async function writeManifest(
   { backups, keyring }: BackupStore,
   manifest: Manifest,

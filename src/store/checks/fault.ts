@@ -1,3 +1,4 @@
+import { REGISTRY } from "../../model/backup.ts";
 import type { Finding, FindingKind, Named } from "../../model/finding.ts";
 import { isVersion } from "../../model/item.ts";
 import type { Result } from "../../model/result.ts";
@@ -20,6 +21,9 @@ export const fault = (kind: FindingKind, named: Named, detail: string, repair?: 
   detail,
   repair,
 });
+
+/** Names a backup of a vault, or of the registry. */
+export const namedBackup = (vault: string, snapshot: number): Named => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
 
 /** In: whether it was repaired, of a job that repairs. A damaged column may hold what is no version: it is left out. */
 export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({

@@ -13,15 +13,8 @@ export interface BackupFigures {
   readonly bytes: number;
   /** Vaults that had changed and had no backup of the run. */
   readonly behind: number;
-  /** Rows that could not be decrypted. */
-  readonly broken: number;
-  /** Snapshots that had lost objects in the bucket when the next snapshots began. */
-  readonly damaged: number;
   /** The number of its registry. */
   readonly number: number | undefined;
-  /** Time of the hourly run's last check of the backup, in Unix milliseconds, and the fault found (backup/check-newest.ts). */
-  readonly checkedAt: number | undefined;
-  readonly fault: number;
   /** Creation time of the oldest vault; absent without vaults, and if there is a backup. */
   readonly oldestVault?: number | undefined;
   /** True if the database has the id of its deployment. */
@@ -33,11 +26,7 @@ const NAMES = {
   vaults: "backup_vaults",
   bytes: "backup_bytes",
   behind: "backup_behind",
-  broken: "backup_broken",
-  damaged: "backup_damaged",
   number: "backup_number",
-  checkedAt: "backup_checked_at",
-  fault: "backup_fault",
 } as const;
 
 const SQL = {
@@ -52,32 +41,17 @@ const SQL = {
     WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
 };
 
-type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind" | "broken" | "damaged"> & { readonly number: number };
+type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind"> & { readonly number: number };
 
 /** Records a backup whose registry was just written. A full database does not fail the backup. Fails with `unavailable`. */
-export async function recordBackup(
-  { db, now }: Store,
-  { vaults, bytes, behind, broken, damaged, number }: Recorded,
-): Promise<Result<undefined>> {
+export async function recordBackup({ db, now }: Store, { vaults, bytes, behind, number }: Recorded): Promise<Result<undefined>> {
   const values = {
     [NAMES.at]: now,
     [NAMES.vaults]: vaults,
     [NAMES.bytes]: bytes,
     [NAMES.behind]: behind,
-    [NAMES.broken]: broken,
-    [NAMES.damaged]: damaged,
     [NAMES.number]: number,
-    [NAMES.checkedAt]: now,
-    [NAMES.fault]: 0,
   };
-  return record(db, values);
-}
-
-/** Records the fault of the newest backup that the hourly run found. Fails with `unavailable`. */
-export const recordCheck = ({ db, now }: Store, fault: number): Promise<Result<undefined>> =>
-  record(db, { [NAMES.checkedAt]: now, [NAMES.fault]: fault });
-
-async function record(db: D1Database, values: Readonly<Record<string, number>>): Promise<Result<undefined>> {
   const written = await runBatch(db, db.prepare(SQL.record).bind(JSON.stringify(values)));
   return written.ok || written.failure.kind === "database_full" ? ok(undefined) : written;
 }
@@ -93,17 +67,13 @@ export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prep
 export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
   const values = new Map(rows.map(({ name, value }) => [name, value]));
   const count = (name: string) => values.get(name) ?? 0;
-  const { at, vaults, bytes, behind, broken, damaged, number, checkedAt, fault } = NAMES;
+  const { at, vaults, bytes, behind, number } = NAMES;
   return {
     at: values.get(at),
     vaults: count(vaults),
     bytes: count(bytes),
     behind: count(behind),
-    broken: count(broken),
-    damaged: count(damaged),
     number: values.get(number),
-    checkedAt: values.get(checkedAt),
-    fault: count(fault),
   };
 }
 

@@ -1,10 +1,8 @@
 import { bytesOfParts, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, RestoreRequest, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { loadManifest, loadPartSizes } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import { partKey } from "../backup/object-keys.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import { type BackupStore, loadManifest, loadPartSizes, lostParts } from "../backup/load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { knownVaults } from "../contents/known-vaults.ts";
 import { runBatch } from "../d1/database.ts";
@@ -93,13 +91,9 @@ async function unfinishedNumber(store: BackupStore, vault: string, begun: Known[
 }
 
 /** Checks that the bucket has the parts of a backup with their sizes, without reading them. Errors: `backup_damaged`, `unavailable`. */
-async function checkParts(backups: Bucket, { vault, parts }: Manifest): Promise<Result<undefined>> {
-  const sizes = await loadPartSizes(backups, vault);
+async function checkParts(backups: Bucket, manifest: Manifest): Promise<Result<undefined>> {
+  const sizes = await loadPartSizes(backups, manifest.vault);
   if (!sizes.ok) return sizes;
-  for (const { sha256, bytes } of parts) {
-    const size = sizes.value.get(partKey(vault, sha256));
-    if (size === undefined) return fail("backup_damaged", `part ${sha256} is missing`);
-    if (size !== bytes) return fail("backup_damaged", `part ${sha256} has ${size} bytes instead of ${bytes}`);
-  }
-  return ok(undefined);
+  const [lost] = lostParts(manifest, sizes.value);
+  return lost ? fail("backup_damaged", `part ${lost.sha256} ${lost.fault}`) : ok(undefined);
 }

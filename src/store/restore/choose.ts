@@ -18,7 +18,7 @@ const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: s
 
 /**
  * The manifest of a backup. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when the
- * registry or the chain of the vault has another hash for this number; `unavailable`.
+ * registry has another hash for this number; `unavailable`.
  */
 export async function chooseBackup(
   { keyring }: Store,
@@ -34,14 +34,6 @@ export async function chooseBackup(
   if (number === undefined) return fail("backup_not_found");
   const found = await loadManifest(backups, keyring, { vault, number });
   if (!found.ok) return found;
-  if (numbers.value.includes(number - 1)) {
-    const before = await loadManifest(backups, keyring, { vault, number: number - 1 });
-    // A damaged predecessor does not matter: this backup names all of its parts. A backup that begins a new chain names none: the one
-    // before was not authentic then, for example because its root key was removed for a while.
-    const { predecessor } = found.value.manifest;
-    if (before.ok && predecessor !== null && before.value.sha256 !== predecessor)
-      return refused(found.value.manifest, `does not follow snapshot ${number - 1}`);
-  }
   if (vault === REGISTRY) return ok({ ...found.value, skipped: chosen?.value.skipped ?? [] });
   return compareWithRegistry(keyring, backups, found.value, wanted === undefined);
 }

@@ -5,7 +5,7 @@ import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import type { BackupStore } from "../backup/load.ts";
 import { putPieces, type UploadPieces } from "../contents/pieces.ts";
 import { contentKey, contextOf } from "../contents/object-keys.ts";
 import { fault, findingOf } from "../checks/fault.ts";

@@ -1,7 +1,6 @@
 import type { Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { findOpen, listFolders, listBackupNumbers, loadManifest } from "../backup/load.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import { type BackupStore, findOpen, listBackupNumbers, listFolders, loadManifest } from "../backup/load.ts";
 import { isCount } from "../tables/numbers.ts";
 import { openKeys, openName } from "../vaults/rows.ts";
 import { openVaultRow } from "./choose.ts";

@@ -3,7 +3,7 @@ import type { ContentAddress } from "../../model/file.ts";
 import type { Answer, Change } from "../../model/operation.ts";
 import type { RestoreInput } from "../../model/restore.ts";
 import type { Result } from "../../model/result.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import type { BackupStore } from "../backup/load.ts";
 import type { WriteRows } from "../jobs/step-fence.ts";
 
 /** What a restore works with: the stores, the coordinators of vaults, and what the job has been asked for. */

@@ -6,7 +6,7 @@ import type { Change } from "../../model/operation.ts";
 import type { Existing, RestoreRequest } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import type { BackupStore } from "../backup/load.ts";
 import { checkOrigin, chooseBackup, openVaultRow } from "./choose.ts";
 import { bringContent } from "./content.ts";
 import type { PartFile } from "./files.ts";

@@ -4,7 +4,7 @@ import { DAY } from "../../model/time.ts";
 import { parseManifest } from "../backup/manifest.ts";
 import { isBackupKey } from "../../model/backup.ts";
 import { CONTENTS, incomingKey } from "../backup/object-keys.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import type { BackupStore } from "../backup/load.ts";
 import type { Bucket, ObjectHead, PieceContent, PutOptions, PutOutcome } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 

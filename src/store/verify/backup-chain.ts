@@ -1,15 +1,13 @@
-import type { Manifest } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { listBackupNumbers, loadManifest, loadPartSizes } from "../backup/load.ts";
-import { missingParts, namedBackup } from "../backup/lost.ts";
+import { listBackupNumbers, loadManifest, loadPartSizes, lostParts } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Store } from "../d1/database.ts";
 import { loadKnownKeys } from "../keys/key-states.ts";
-import { fault, type Fault } from "../checks/fault.ts";
+import { fault, type Fault, namedBackup } from "../checks/fault.ts";
 import type { Position, Slice, VerifyPorts } from "./stage.ts";
 
 /**
- * The stage `chain` of a backup: each manifest that is kept is authentic, follows the one before it, and the bucket has its parts. The
+ * The stage `chain` of a backup: each manifest that is kept is authentic, none is missing between two, and the bucket has its parts. The
  * parts of the newest backup are opened by the stage `parts`.
  */
 
@@ -25,19 +23,17 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
   if (!parts.ok) return parts;
   const faults: Fault[] = [];
   const removed = removedKeys(ports.store);
-  const earlier = await loadPrevious(ports, vault, numbers.value, removed, slice[0]);
-  if (!earlier.ok) return earlier;
-  let previous = earlier.value;
   for (const number of slice) {
     const opened = await openManifest(ports, vault, number, removed);
     if (!opened.ok) return opened;
     faults.push(...opened.value.faults);
+    const before = numbers.value[numbers.value.indexOf(number) - 1];
+    if (before !== undefined && before !== number - 1)
+      faults.push(fault("chain_broken", namedBackup(vault, number), `snapshot ${number - 1} is missing`));
     const { manifest } = opened.value.open ?? {};
-    if (manifest) {
-      faults.push(...checkLink(manifest, previous, numbers.value[0] === number));
-      if (number !== numbers.value.at(-1)) faults.push(...missingParts(manifest, parts.value));
-    }
-    previous = { number, open: opened.value.open };
+    if (manifest && number !== numbers.value.at(-1))
+      for (const { sha256, fault: wrong } of lostParts(manifest, parts.value))
+        faults.push(fault("part_wrong", { ...namedBackup(vault, number), id: sha256 }, `the part ${wrong}`));
   }
   const isEnd = slice.length === 0 || slice.at(-1) === numbers.value.at(-1);
   return ok({
@@ -45,25 +41,6 @@ export async function checkChain(ports: VerifyPorts, { vault, after: [after = 0]
     checked: {},
     after: isEnd ? undefined : [slice.at(-1)!],
   });
-}
-
-interface PreviousManifest {
-  readonly number: number;
-  readonly open: OpenManifest | undefined;
-}
-
-/** The manifest before the first one of a slice. */
-async function loadPrevious(
-  ports: VerifyPorts,
-  vault: string,
-  numbers: readonly number[],
-  removed: RemovedKeys,
-  first = 0,
-): Promise<Result<PreviousManifest>> {
-  const number = numbers.findLast((one) => one < first);
-  if (number === undefined) return ok({ number: 0, open: undefined });
-  const opened = await openManifest(ports, vault, number, removed);
-  return opened.ok ? ok({ number, open: opened.value.open }) : opened;
 }
 
 /** A manifest, or its fault. Errors: `unavailable`, `misconfigured`. */
@@ -104,15 +81,4 @@ function removedKeys(store: Store): RemovedKeys {
       return knownKeys.ok ? ok(knownKeys.value.find(({ id, state }) => id === key && state === "removed")?.id) : knownKeys;
     },
   };
-}
-
-/** In: whether the manifest is the oldest one. Those before it were deleted. */
-function checkLink({ vault, number, predecessor }: Manifest, previous: PreviousManifest, isOldest: boolean): Fault[] {
-  const broken = (detail: string) => [fault("chain_broken", namedBackup(vault, number), detail)];
-  if (isOldest) return [];
-  if (previous.number !== number - 1) return broken(`snapshot ${number - 1} is missing`);
-  // A manifest that is not authentic is a finding of its own. The next one begins a new chain and names no predecessor.
-  return !previous.open || predecessor === null || previous.open.sha256 === predecessor
-    ? []
-    : broken(`snapshot ${number - 1} is not its predecessor`);
 }

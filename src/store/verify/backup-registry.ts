@@ -1,10 +1,9 @@
 import { type Manifest, REGISTRY, type VaultBackupRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listBackupNumbers, loadManifest, loadNewest, loadPart } from "../backup/load.ts";
-import { namedBackup } from "../backup/lost.ts";
 import { keptSince } from "../backup/prune.ts";
 import { checkPart } from "../checks/parts.ts";
-import { type Fault, fault } from "../checks/fault.ts";
+import { fault, type Fault, namedBackup } from "../checks/fault.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./stage.ts";
 
 /** The stages `registry` and `snapshots` of a backup: the registry, and the backups of vaults that it names. */

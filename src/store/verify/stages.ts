@@ -1,7 +1,6 @@
 import { REGISTRY } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { listFolders, listBackupNumbers } from "../backup/load.ts";
-import type { BackupStore } from "../backup/ports.ts";
+import { type BackupStore, listBackupNumbers, listFolders } from "../backup/load.ts";
 import { runBatch } from "../d1/database.ts";
 import { checkArchives } from "./archives.ts";
 import { checkChain } from "./backup-chain.ts";

@@ -46,13 +46,11 @@ function writeFolder({ tables = [], change = {} }: { readonly tables?: readonly 
   mkdirSync(path("parts"), { recursive: true });
   const part = [HEAD, ...tables].map((line) => `${line}\n`).join("");
   writeFileSync(path(`parts/${hash(part)}`), part);
-  let predecessor: string | null = null;
   for (const number of [1, 2]) {
     const parts = [{ sha256: hash(part), bytes: part.length, rows: 0 }];
-    const manifest = { format: 1, deployment: "d", vault: VAULT, number, predecessor, at: 0, schema: 4, parts };
+    const manifest = { format: 1, deployment: "d", vault: VAULT, number, at: 0, schema: 4, parts };
     const text = `${JSON.stringify({ ...manifest, ...(number === 2 && change) })}\nk1 ${"0".repeat(64)}\n`;
     writeFileSync(path(`0000000${number}.manifest`), text);
-    predecessor = hash(text);
   }
   return { folder, path: (name) => path(name === "part" ? `parts/${hash(part)}` : name) };
 }
@@ -63,7 +61,7 @@ const verifyFolder = async (folder: string) => {
   return { ...ran, kinds: findings.map(({ kind }) => kind), details: findings.map(({ detail }) => detail) };
 };
 
-it("admin verify --folder checks hashes and the chain without a service, and says what it did not check", async () => {
+it("admin verify --folder checks hashes without a service, and says what it did not check", async () => {
   const { folder, path } = writeFolder();
   const sound = await verifyFolder(folder);
   expect(sound).toMatchObject({ code: 0, kinds: [], stderr: expect.stringContaining("that needs the root keys") });
@@ -115,7 +113,7 @@ it("admin verify --folder finds a manifest of the registry without snapshots", a
   const { folder, path } = writeFolder();
   const registry = "00000000-0000-0000-0000-000000000000";
   mkdirSync(path(`../${registry}`));
-  const manifest = { format: 1, deployment: "d", vault: registry, number: 1, predecessor: null, at: 0, schema: 4, parts: [] };
+  const manifest = { format: 1, deployment: "d", vault: registry, number: 1, at: 0, schema: 4, parts: [] };
   writeFileSync(path(`../${registry}/00000001.manifest`), `${JSON.stringify(manifest)}\nk1 ${"0".repeat(64)}\n`);
   expect(await verifyFolder(folder)).toMatchObject({ code: 7, kinds: ["manifest_wrong"] });
   rmSync(folder, { recursive: true });

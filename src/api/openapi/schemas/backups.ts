@@ -15,10 +15,9 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       bytes: integer("Bytes of its parts, without the contents of Files.", 0),
       vaults: integer("Only of the registry: the vaults that belong to it.", 0),
       missing: arrayOf({ type: "string", description: "The key of a content that FILES did not have." }),
-      findings: arrayOf(ref("Finding"), { description: "The rows that did not open when they were read." }),
       broken: { type: "string", const: "integrity", description: "The manifest is not authentic." },
     },
-    ["createdAt", "rows", "bytes", "vaults", "missing", "findings", "broken"],
+    ["createdAt", "rows", "bytes", "vaults", "missing", "broken"],
   ),
   BackedUpVaults: closed(
     "A page of the vaults of the backups (contract 21.15).",

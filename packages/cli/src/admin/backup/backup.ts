@@ -17,8 +17,8 @@ import type { BACKUP_OPTIONS } from "./table.ts";
 type BackupCall = Call<typeof BACKUP_OPTIONS>;
 
 /**
- * `admin backup`: runs a job that backs up all vaults and the registry, or one vault. Returns the exit code, `found` if rows could not be
- * decrypted. Throws a CliError, after the copy, if vaults were left out.
+ * `admin backup`: runs a job that backs up all vaults and the registry, or one vault. Returns the exit code. Throws a CliError, after the copy, if
+ * vaults were left out.
  */
 export async function backup({ io, options, admin: connect }: BackupCall): Promise<number> {
   if (options["copy-only"] && options.to === undefined) throw new CliError("--copy-only needs --to", { exit: "usage" });
@@ -44,10 +44,10 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
   const findings = await findingsOf(client, job);
   await report(io, made, isDry);
   if (vault === undefined && made.snapshot !== undefined) await tell(io, `Backup ${made.snapshot} is complete`);
-  const broken = await tellFindings(io, findings);
+  await tellFindings(io, findings);
   if (options.to !== undefined) await mirror(io, client, options.to, isDry);
   if (made.behind > 0) throw new CliError(`${plural(made.behind, "vault")} of ${vaultsOf(made)} not backed up`, AGAIN);
-  return broken ? EXIT.found : EXIT.ok;
+  return EXIT.ok;
 }
 
 const NOTHING_MADE: BackedUp = { made: 0, unchanged: 0, behind: 0, rows: 0, bytes: 0, contents: 0 };
@@ -68,36 +68,14 @@ async function report(io: Io, backedUp: BackedUp, isDry: boolean): Promise<void>
   await tell(io, `Backed up ${plural(made, "vault")} with ${size}, and looked at ${plural(contents, "content")}; ${counts}`);
 }
 
-/** Findings of a backup that are no rows. */
-const NO_ROWS = new Set(["vault_skipped", "content_missing", "part_wrong"]);
-
-/** Prints the findings, with advice. Returns true if rows could not be decrypted. */
-async function tellFindings(io: Io, findings: readonly Finding[]): Promise<boolean> {
+/** Prints the findings, with advice. */
+async function tellFindings(io: Io, findings: readonly Finding[]): Promise<void> {
   for (const finding of findings) await tell(io, lineOf(finding));
-  const rows = findings.filter(({ kind }) => !NO_ROWS.has(kind));
-  if (rows.some(({ vault }) => vault !== undefined)) await tell(io, DID_NOT_OPEN);
-  if (rows.some(({ vault }) => vault === undefined)) await tell(io, OF_NO_VAULT);
-  const contents = findings.filter(({ kind }) => kind === "content_missing");
-  // Lost contents in the backup bucket have no ids: only their number is known.
-  if (contents.some(({ id }) => id !== undefined)) await tell(io, LOST_CONTENTS);
-  if (contents.some(({ id }) => id === undefined) || findings.some(({ kind }) => kind === "part_wrong"))
-    await tell(io, LOST_OBJECTS);
-  return rows.length > 0;
+  if (findings.some(({ kind }) => kind === "content_missing")) await tell(io, LOST_CONTENTS);
 }
-
-const OF_NO_VAULT =
-  "Rows without a vault are in the backup as they are. A token that cannot be decrypted is refused: revoke it and issue another.";
-
-const DID_NOT_OPEN =
-  "Rows of vaults did not open when the backup read them. Restore them from an older snapshot: " +
-  '"item-vault admin restore --vault VAULT --item ID --snapshot N". When they open again, "item-vault admin backup --full" reads them again.';
 
 const LOST_CONTENTS =
   'The bucket FILES has lost contents. Those of older backups are taken from there: "item-vault admin verify --repair".';
-
-const LOST_OBJECTS =
-  "The bucket of backups has lost objects of a snapshot, so a full one takes its place. Find out who deletes from the bucket; " +
-  '"item-vault admin verify --backup" names the older snapshots that lack parts.';
 
 const text = (value: number | undefined): string => String(value ?? "");
 
