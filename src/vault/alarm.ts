@@ -26,11 +26,11 @@ export interface AlarmContext {
 }
 
 interface Task {
-  /** When the task is due next: Unix milliseconds; `undefined` when it has nothing to do. */
+  /** Returns the next due time of the task in Unix milliseconds, or undefined if it has no work. */
   readonly next: (sql: SqlStorage) => number | undefined;
-  /** Whether it has something to do now. By default: when it is due. */
+  /** Returns true if the task has work now. Default: if it is due. */
   readonly isDue?: (sql: SqlStorage, now: number) => boolean;
-  /** Does the work that is due, and postpones what failed. */
+  /** Does the due work, and postpones failed work. */
   readonly run: (context: AlarmContext) => Promise<void>;
 }
 

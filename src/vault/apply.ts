@@ -19,7 +19,7 @@ export interface GroupContext {
   readonly random: Random;
   /** The answers of attempts with an unknown outcome, by the sealed text of the log entry in that attempt. */
   readonly attempted: ReadonlyMap<string, Answer>;
-  /** Whether an operation may make its vault larger. */
+  /** Returns whether an operation may enlarge its vault. */
   readonly growth: (operation: string) => Growth;
   readonly retention: Retention;
   /** Receives an error that an operation throws, which is a defect of the service. */
@@ -34,8 +34,8 @@ export interface Plan {
 }
 
 /**
- * Applies a group of operations to a snapshot of their vault, in order. A pure function: it gets time and random bytes.
- * An operation that throws is answered `internal` alone: the others are applied again without it, to a new copy.
+ * Applies a group of operations to a snapshot of their vault, in order. A pure function: it gets time and random bytes. An operation that
+ * throws is answered with `internal`. The other operations are applied again without it, to a new copy.
  */
 export function applyGroup(vault: string, snapshot: Snapshot, operations: readonly Operation[], context: GroupContext): Plan {
   const defective = new Map<string, Refusal>();
@@ -54,7 +54,7 @@ interface Progress {
   readonly answered: Map<string, Result<Answer>>;
 }
 
-/** Out: the plan; `undefined` when an operation threw, which is then in `defective`. */
+/** Returns the plan, or undefined if an operation threw; that operation is then in `defective`. */
 function applyAll(
   vault: string,
   snapshot: Snapshot,
@@ -137,7 +137,7 @@ function changedItems(snapshot: Snapshot, working: WorkingVault): Commit["items"
     });
 }
 
-/** The kept versions that the group has made and replaced: D1 has no row of them. */
+/** Returns the kept versions that the group has made and replaced. D1 has no rows of them. */
 function madeVersions({ before, after }: Commit["items"][number]["stored"]): number[] {
   const known = new Set(
     [...(before?.versions ?? []), ...(before?.current ? [before.current] : [])].map(({ version }) => version),
@@ -145,7 +145,7 @@ function madeVersions({ before, after }: Commit["items"][number]["stored"]): num
   return (after?.versions ?? []).map(({ version }) => version).filter((version) => !known.has(version));
 }
 
-/** Whether D1 has rows of ended Files that no kept version needs. */
+/** Returns true if D1 has rows of ended Files that no kept version needs. */
 function hasUnused(id: string, { before, after }: Commit["items"][number]["stored"], changes: readonly FileChange[]): boolean {
   const ended = changes.reduce((sum, change) => sum + (change.kind === "end" && change.item === id ? change.ids.length : 0), 0);
   return (before?.ended.length ?? 0) + ended > (after?.ended.length ?? 0);
@@ -155,7 +155,10 @@ const valueOf = (item: Result<Item> | undefined): Item | undefined => (item?.ok 
 
 /** Answers to operations that are not applied: refused ones, and ones that took effect before. */
 
-/** The answer to an operation that is refused, or that an idempotency record answers; `undefined` to apply it. */
+/**
+ * Returns the answer to an operation that is refused or that an idempotency record answers. Returns `undefined` if the operation must be
+ * applied.
+ */
 function answerWithoutApplying(operation: Operation, snapshot: Snapshot, working: WorkingVault): Result<Answer> | undefined {
   const { change, idempotency } = operation;
   if (!isAuthorized(operation, snapshot)) return fail("unauthorized");
@@ -169,14 +172,13 @@ function answerWithoutApplying(operation: Operation, snapshot: Snapshot, working
   return rebuildAnswer(effect, working, working.vault);
 }
 
-/** Whether the token is not revoked, and is the one that was issued. Only an operation of the service or of the admin has none. */
+/** Returns true if the token is the issued token and is not revoked. Only operations of the service or the admin have no token. */
 const isAuthorized = ({ actor, token }: Operation, { tokens }: Snapshot): boolean =>
   token ? tokens.get(token.id) === token.hash : WITHOUT_TOKEN.has(actor);
 
 /**
- * The answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed
- * log entry decides whether an attempt of this coordinator took effect, because another coordinator may have applied the
- * same operation.
+ * Returns the answer of an operation that took effect before: its caller, or this coordinator, lost the first answer. The sealed log entry
+ * decides whether an attempt of this coordinator took effect, because another coordinator may have applied the same operation.
  */
 function earlierAnswer(
   { id, change }: Operation,
@@ -190,7 +192,7 @@ function earlierAnswer(
   return rebuildAnswer(effectOf(change, applied.item, applied.version), snapshot, snapshot.opened?.vault);
 }
 
-/** The effect of a change. In: the Item that it wrote and the version of the Item, from the log. */
+/** Returns the effect of a change. `item` and `version` are those written, according to the log. */
 function effectOf(change: Change, item: string | null, version: number | null): Effect {
   const file = "file" in change ? change.file : undefined;
   return { kind: change.kind, item, version, file: typeof file === "object" ? file.id : file };
@@ -206,8 +208,8 @@ const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>([
 ]);
 
 /**
- * The answer to a write that took effect, from the current rows: the Item as the write left it, while that version is kept; the
- * vault as it is now; and nothing after a deletion. Errors: `overtaken`; `integrity`, when the Item does not open.
+ * Rebuilds the answer to a write that took effect, from the current rows. It has the Item as the write left it, while that version is kept,
+ * and the vault as it is now. It is empty after a deletion. Fails with `overtaken`, and with `integrity` if the Item cannot be decrypted.
  */
 function rebuildAnswer(
   { kind, item: id, version, nonce, file }: Effect,

@@ -8,7 +8,7 @@ import { purposeRules } from "../model/purposes.ts";
 import { DEFAULT_RECIPE } from "../model/recipe.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 
-/** Returns random bytes. In: their number. It is a parameter, so that the functions here are pure. */
+/** Returns a number of random bytes. It is a parameter, so that the functions here are pure. */
 export type Random = (size: number) => Uint8Array;
 
 /** The attributes of an Item that the service sets, not the client. */
@@ -18,8 +18,8 @@ export type ServiceAttributes = Pick<
 >;
 
 /**
- * Completes an Item (contract 2 and 7): absent ids, labels and types, sections that only fields name, generated values,
- * entropy. In: `before`, the current Item: an unchanged value keeps its entropy, and the section of a File stays. Errors: 400, with the path.
+ * Completes an Item (contract 2 and 7): absent ids, labels and types, sections that only fields name, generated values, entropy. `before` is
+ * the current Item. An unchanged value keeps its entropy, and a File keeps its section. Fails with 400, which has the path.
  */
 export function complete(input: ItemInput, service: ServiceAttributes, before: Item | undefined, random: Random): Result<Item> {
   const fields: Field[] = [];
@@ -41,14 +41,14 @@ export function complete(input: ItemInput, service: ServiceAttributes, before: I
   return checkWhole(item) ?? ok(item);
 }
 
-/** The sections that Files name and the input does not declare. They keep their labels. */
+/** Returns the sections that Files name and the input does not declare. They keep their labels. */
 function sectionsOfFiles({ files }: ServiceAttributes, declared: readonly Section[], before: Item | undefined): Section[] {
   const known = new Set(declared.map(({ id }) => id));
   const named = new Set(files.flatMap(({ section }) => (section === undefined || known.has(section) ? [] : [section])));
   return [...named].map((id) => ({ id, label: before?.sections.find((section) => section.id === id)?.label ?? "" }));
 }
 
-/** Whether the request generates the value of the field (contract 7.1). */
+/** Returns true if the request generates the value of the field (contract 7.1). */
 const isGenerated = ({ generate, value }: FieldInput) => generate === true && !value;
 
 function completeField(input: FieldInput, before: readonly Field[], random: Random): Result<Field> {
@@ -106,8 +106,8 @@ function firstRepeated(names: readonly string[]): number | undefined {
 /** The names that fields imply: a purpose implies an id, and a reference to a section declares it. */
 
 /**
- * Adds the ids that purposes imply and the sections that only fields name. In: `before`, to which this was applied already and
- * of which `input` is an edit: only the fields that differ are looked at, because a PATCH has up to 1,000 edits of as many fields.
+ * Adds the ids implied by purposes, and the sections that only fields name. `before` is an earlier result, of which `input` is an edit. Only
+ * changed fields are processed, because a PATCH has up to 1,000 edits of as many fields.
  */
 export function withNames(input: ItemInput, before?: ItemInput): ItemInput {
   const changed = input.fields.filter((field, index) => field !== before?.fields[index]);
@@ -119,7 +119,7 @@ export function withNames(input: ItemInput, before?: ItemInput): ItemInput {
 const withId = (field: FieldInput): FieldInput =>
   field.id === undefined ? { ...field, id: purposeRules(field.purpose ?? "").name } : field;
 
-/** The sections that the fields name and the list does not declare, each once. */
+/** Returns the sections that the fields name and the list does not declare, each once. */
 function missingSections(fields: readonly FieldInput[], declared: ItemInput["sections"]): Section[] {
   const named = fields.flatMap(({ section }) => section ?? []);
   if (named.length === 0) return [];

@@ -8,26 +8,26 @@ import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import type { Random } from "./complete.ts";
 
 /**
- * Expires deleted Items past their retention, and versions beyond the setting. Each Item is a write of its own, in the order of the other
- * writes; the write itself decides what is due (vault/changes.ts), because the Item may have changed since it was found.
+ * Expires deleted Items past their retention, and versions beyond the setting. Each Item is a write of its own, in the order of all writes.
+ * The write itself decides what is due (vault/changes.ts), because the Item may have changed since it was found.
  */
 
 /** The input of one call: plain data, because it crosses Durable Object RPC. */
 export interface Expiry {
   readonly vault: string;
-  /** Whether the call checks earlier versions too, besides deleted Items. */
+  /** True if the call also checks earlier versions. */
   readonly versions: boolean;
   /** The id of the Item after which the call begins; the empty text for the first call. */
   readonly after: string;
 }
 
-/** Items of a call, and those of them that wait in the queue at once: other writes to the vault come in between. */
+/** Items of a call, and the number of them that wait in the queue at once: other writes to the vault are committed in between. */
 const CALL_ITEMS_MAX = 128;
 const QUEUED_ITEMS_MAX = 32;
 
 /**
- * Expires some Items of a vault. Out: the position at which the next call begins; `undefined` when all Items are done. It may be called
- * again at any time. Errors: `unavailable`; that of the first write that failed.
+ * Expires some Items of a vault. Returns the position of the next call, or undefined if all Items are done. It can be called again at any
+ * time. Fails with `unavailable`, or as the first failed write does.
  */
 export async function expireItems(
   store: Store,
@@ -50,7 +50,7 @@ export async function expireItems(
       counts.item += expired?.items ?? 0;
       counts.version += expired?.versions ?? 0;
     }
-    // An Item that fails does not keep the others waiting. When all of them fail, D1 or the vault does.
+    // A failed Item does not hold up the other Items. If all of them fail, the cause is D1 or the vault.
     if (!answers.some((answer) => answer.ok)) break;
   }
   // Here, because the caller may have ended by now. A count that fails is not repeated: a repeated call finds nothing to destroy.
@@ -60,6 +60,6 @@ export async function expireItems(
   return recorded.ok ? ok(next) : recorded;
 }
 
-/** The write that brings an Item within the settings (history.ts). In: its id as an operation. */
+/** Returns the write that prunes an Item to the settings (history.ts). `id` is the id of the operation. */
 export const expiryOf = (vault: string, item: string, id: string): Operation =>
   withoutRequest(SERVICE, { id, vault, change: { kind: "expire-item", item } });

@@ -11,10 +11,9 @@ import { isOver, type PacedGroup, GROUP_PATIENCE_MS, waitForRead, SNAPSHOT_WRITE
 import type { VersionRef, RowRequest } from "../store/commit/rows.ts";
 
 /**
- * Carries out a group of operations on one vault: load a snapshot, apply the operations, write one commit. A commit that
- * the fence refuses starts again from a new snapshot. After an attempt of unknown outcome the next snapshot shows which
- * operations are in the log, so each takes effect once. The loop then reads on for up to 10 s before it gives up.
- * Out: one answer per operation, in order.
+ * Commits a group of operations on one vault: loads a snapshot, applies the operations, writes one commit. A commit that the fence refuses
+ * starts again from a new snapshot. After an attempt with an unknown outcome the next snapshot shows which operations are in the log, so each
+ * takes effect once. The loop then reads on for up to 10 s before it gives up. Returns one answer per operation, in order.
  */
 export const commitGroup = (ports: CommitPorts, operations: readonly Operation[]): Promise<Answers> =>
   runGroup(ports, startGroup(operations, ports.clock()));
@@ -22,7 +21,7 @@ export const commitGroup = (ports: CommitPorts, operations: readonly Operation[]
 const runGroup = async (ports: CommitPorts, group: Group): Promise<Answers> =>
   (await commitFromCache(ports, group)) ?? commitFromD1(ports, group);
 
-/** Out: the answers; `undefined` when the loop has to start from a snapshot that was loaded. */
+/** Returns the answers, or undefined if the loop has to start from a loaded snapshot. */
 async function commitFromCache(ports: CommitPorts, group: Group): Promise<Answers | undefined> {
   const snapshot = await ports.cached(group.request);
   if (!snapshot?.ok || isOver(ports, group)) return undefined;
@@ -48,7 +47,7 @@ async function commitFromD1(ports: CommitPorts, group: Group): Promise<Answers> 
     }
     const plan = planFor(ports, group, snapshot.value);
     settle(group, snapshot.value, plan.answers);
-    // Not while an attempt may still commit: the refusal of a vault that does not open would claim that nothing happened.
+    // Not while an attempt may still commit: the refusal of a broken vault would claim that nothing happened.
     if (!plan.commit && snapshot.value.broken && group.uncertain) continue;
     if (!plan.commit) return answersOf(group, (index) => plan.answers[index]!);
     if (group.writesLeft === 0 || isOver(ports, group)) continue;
@@ -66,7 +65,7 @@ function planFor({ now, random, retention, onDefect, databaseLevel }: CommitPort
   return applyGroup(request.vault, snapshot, operations, { now, random, attempted, growth, retention, onDefect });
 }
 
-/** Writes a commit. Out: the answers; `undefined` when the group needs a new snapshot. */
+/** Writes a commit. Returns the answers, or undefined if the group needs a new snapshot. */
 async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<Answers | undefined> {
   const { outcome, refusal } = await writeCommit(ports, group, plan, commit);
   switch (outcome) {
@@ -84,7 +83,9 @@ async function commitPlan(ports: CommitPorts, group: Group, plan: Plan, commit: 
   }
 }
 
-/** Out: the outcome. An unknown one is recorded in the group. What throws before D1 is called counts as refused. */
+/**
+ * Writes a commit and returns its outcome. An unknown outcome is recorded in the group. An exception before the D1 call counts as a refusal.
+ */
 async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit: Commit): Promise<BatchResult> {
   try {
     await ports.recordReleased(commit);
@@ -98,7 +99,10 @@ async function writeCommit(ports: CommitPorts, group: Group, plan: Plan, commit:
   }
 }
 
-/** A record that stays is harmless: the alarm finds the row. So a failure here does not change the answers. */
+/**
+ * Deletes committed records. A record that stays is harmless, because the alarm finds the row. A failure here therefore does not change the
+ * answers.
+ */
 async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void> {
   try {
     await ports.deleteCommitted(commit);
@@ -108,16 +112,16 @@ async function deleteCommitted(ports: CommitPorts, commit: Commit): Promise<void
 }
 
 /**
- * A group with an attempt of unknown outcome is not written again: the loop only reads on. Such a group is not split either, because the
- * attempt may still commit an operation that a half would refuse.
+ * Lets the loop only read on. A group with an attempt of unknown outcome is not written again. It is not split either, because the attempt
+ * may still commit an operation that a half would refuse.
  */
 function readOnly(group: Group): undefined {
   group.writesLeft = 0;
 }
 
 /**
- * D1 refuses a row of the group, or has no room for its rows: each half is carried out on its own, so that one operation fails
- * alone in the end. In: the failure of that operation.
+ * Splits a group if D1 refuses a row or has no room. Each half is committed on its own, so that in the end only one operation fails, with
+ * `refusal`.
  */
 async function splitGroup(ports: CommitPorts, group: Group, refusal: Refusal): Promise<Answers> {
   const { operations } = group;
@@ -130,14 +134,14 @@ async function splitGroup(ports: CommitPorts, group: Group, refusal: Refusal): P
   return answers;
 }
 
-/** The answers to operations that no read or write has answered. The log line of each shows the last error of D1. */
+/** Answers the operations that no read or write has answered. The log line of each shows D1's last error. */
 function unavailable(group: Group): Answers {
   const { cause } = group.refusal ?? {};
   const refusal = fail(group.uncertain ? "uncertain" : "unavailable");
   return answersOf(group, () => (cause ? { ...refusal, cause } : refusal));
 }
 
-/** The state of a group on its way through the commit loop. */
+/** The state of a group in the commit loop. */
 
 type Answers = readonly Result<Answer>[];
 
@@ -150,18 +154,18 @@ interface Group extends PacedGroup {
   readonly settled: Map<string, Result<Answer>>;
   /** The ids of the operations that an attempt of unknown outcome would have carried out: see `Growth`. */
   readonly admitted: Set<string>;
-  /** The vaults in the snapshots of the attempts whose outcome is still unknown; `undefined` for a vault that was new. */
+  /** The vaults in the snapshots of the attempts whose outcome is unknown; `undefined` for a vault that was new. */
   open: readonly (Vault | undefined)[];
   uncertain: boolean;
   /** The last failure of a D1 call. */
   refusal: Refusal | undefined;
   /** The time after which the group begins no D1 call: Unix milliseconds. */
   until: number;
-  /** How often the group may still be written from a loaded snapshot. */
+  /** Number of writes left from a loaded snapshot. */
   writesLeft: number;
 }
 
-/** In: the operations, and the current time in Unix milliseconds. */
+/** Starts a group. `time` is the current time in Unix milliseconds. */
 const startGroup = (operations: readonly Operation[], time: number): Group => ({
   operations,
   request: requestFor(operations),
@@ -175,7 +179,7 @@ const startGroup = (operations: readonly Operation[], time: number): Group => ({
   writesLeft: SNAPSHOT_WRITES_MAX,
 });
 
-/** A part of a group as a group of its own, with the state of the earlier attempts and the same time limit. */
+/** Returns a part of a group as a group of its own, with the state of the earlier attempts and the same time limit. */
 const partOf = (group: Group, operations: readonly Operation[]): Group => ({
   ...group,
   operations,
@@ -189,13 +193,13 @@ interface Attempt {
   readonly answers: Answers;
   /** The sealed log entries, by operation id. */
   readonly entries: ReadonlyMap<string, string>;
-  /** When it ended: Unix milliseconds. */
+  /** End of the attempt, in Unix milliseconds. */
   readonly time: number;
 }
 
 function recordAttempt(group: Group, { commit, answers, entries, time }: Attempt): void {
   if (group.attempted.size === 0) group.until = time + GROUP_PATIENCE_MS;
-  // A vault that does not open is not `before`, and can only be deleted.
+  // A broken vault is not `before`, and can only be deleted.
   group.open = [...group.open, commit.before?.vault ?? commit.deleted];
   group.uncertain = true;
   for (const [index, { id }] of group.operations.entries()) {
@@ -206,8 +210,8 @@ function recordAttempt(group: Group, { commit, answers, entries, time }: Attempt
 }
 
 /**
- * Takes over what a loaded snapshot shows: the answers of the operations that are in the log, and which attempts may still
- * take effect. The fence allows that only while the vault is in the state of their snapshots.
+ * Applies a loaded snapshot to the group: the answers of operations that are in the log, and the attempts that may still take effect. The
+ * fence permits these only while the vault is in the state of their snapshots.
  */
 function settle(group: Group, snapshot: Snapshot, answers: Answers): void {
   const { operations, settled } = group;
@@ -222,7 +226,7 @@ function settle(group: Group, snapshot: Snapshot, answers: Answers): void {
 const isSameState = (a: Vault | undefined, b: Vault | undefined): boolean =>
   a?.contentVersion === b?.contentVersion && a?.attributeVersion === b?.attributeVersion && a?.updatedAt === b?.updatedAt;
 
-/** One answer per operation: the settled one, else the other. */
+/** Returns one answer per operation: the settled answer, else that of `others`. */
 const answersOf = ({ operations, settled }: Group, others: (index: number) => Result<Answer>): Answers =>
   operations.map(({ id }, index) => settled.get(id) ?? others(index));
 

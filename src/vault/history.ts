@@ -11,9 +11,8 @@ import { SERVICE } from "../model/operation.ts";
 /** The restoration of versions and of deleted Items. Each makes a new version with an earlier content. */
 
 /**
- * Makes a new version with the content and the Files of an earlier one. Whether the Item is archived is not part of its content.
- * The current version restored is the Item as it is: nothing is written.
- * Errors: `item_not_found`, `version_not_found`, `precondition`, `integrity`; `database_full`, `quota`.
+ * Makes a new version with the content and the Files of an earlier version. The archived state is not part of the content. For the current
+ * version nothing is written. Fails with `item_not_found`, `version_not_found`, `precondition`, `integrity`; `database_full`, `quota`.
  */
 export function restoreVersion(
   working: WorkingVault,
@@ -36,7 +35,8 @@ export function restoreVersion(
 }
 
 /**
- * As `restoreVersion`, of an Item whose current version does not open. Errors: `version_not_found`, `integrity`; `database_full`, `quota`.
+ * Restores a version as `restoreVersion` does, for an Item whose current version is broken. Fails with `version_not_found`, `integrity`;
+ * `database_full`, `quota`.
  */
 function restoreOverBroken(working: WorkingVault, id: string, version: number, context: ChangeContext): Result<ChangeResult> {
   const earlier = versionOf(working, id, version);
@@ -45,7 +45,7 @@ function restoreOverBroken(working: WorkingVault, id: string, version: number, c
   return putRestored(working, earlier.value, nextOfBroken(working, id, actor, now, random), context);
 }
 
-/** Restores a deleted Item, with a new version. Errors: `item_not_found`, `integrity`; `database_full`, `quota`. */
+/** Restores a deleted Item with a new version. Fails with `item_not_found`, `integrity`; `database_full`, `quota`. */
 export function restoreItem(
   working: WorkingVault,
   { item: id }: { readonly item: string },
@@ -57,13 +57,13 @@ export function restoreItem(
   return last.ok ? restore(working, last.value, last.value, context, { restored: 1 }) : last;
 }
 
-/** Errors: `version_not_found`, `integrity`. */
+/** Fails with `version_not_found` or `integrity`. */
 function versionOf(working: WorkingVault, id: string, version: number): Result<Item> {
   const isKept = working.stored.get(id)?.versions.some((row) => row.version === version);
   return (isKept && working.versions.get(versionKey(id, version))) || fail("version_not_found");
 }
 
-/** In: the version with the content, and the last version. */
+/** Restores a version. `content` is the version with the content, `last` is the last version. */
 function restore(
   working: WorkingVault,
   content: Item,
@@ -76,7 +76,7 @@ function restore(
   return putRestored(working, content, { createdAt, state, ...nextVersion(last, actor, now, random) }, context, counts);
 }
 
-/** In: the version with the content, and the attributes that the new version has instead of its own. */
+/** Puts a restored version. `content` is the version with the content; `attributes` replace some of its attributes. */
 function putRestored(
   working: WorkingVault,
   content: Item,
@@ -95,7 +95,7 @@ function putRestored(
   return put.ok ? ok({ ...put.value, event: "restored" }) : put;
 }
 
-/** The Files of rows. In: the Item that has a row, from which it is known whether it opens. */
+/** Returns the Files of rows. `ownerOf` returns the Item of a row, whose Files show if the row can be decrypted. */
 function filesOfRows(rows: readonly StoredFile[], ownerOf: (row: StoredFile) => FilesOfItem): FilesOfItem {
   const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const files = sorted.map((row) => ownerOf(row).files.find(({ id }) => id === row.id));
@@ -103,11 +103,11 @@ function filesOfRows(rows: readonly StoredFile[], ownerOf: (row: StoredFile) => 
   return { files: files.filter((file) => file !== undefined), brokenFiles: brokenFiles.length > 0 ? brokenFiles : undefined };
 }
 
-/** The deletion of Items, and the destruction of what is kept of them. None of these needs room. */
+/** The deletion of Items, and the destruction of their remaining rows. No deletion needs room. */
 
 /**
- * Deletes an Item. It can be restored, unless the retention is 0: then all of it is destroyed.
- * Errors: `item_not_found`, `integrity`, `precondition`.
+ * Deletes an Item. It can be restored, unless the retention is 0: then it is destroyed completely. Fails with `item_not_found`, `integrity`
+ * or `precondition`.
  */
 export function deleteItem(
   working: WorkingVault,
@@ -115,7 +115,7 @@ export function deleteItem(
   { actor, now, retention }: ChangeContext,
 ): Result<ChangeResult> {
   const current = currentItem(working, id, ifMatch);
-  // An Item that does not open can be deleted, unless the client requires a version of it.
+  // A broken Item can be deleted, unless the client requires a version.
   const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
   if (!current.ok && !broken) return current;
   const before = working.stored.get(id)!;
@@ -128,7 +128,7 @@ export function deleteItem(
   return ok({ answer: {}, action: "DELETE", item: id });
 }
 
-/** Destroys a deleted Item with all its versions and contents. Errors: `item_not_found`. */
+/** Destroys a deleted Item with all its versions and contents. Fails with `item_not_found`. */
 export function destroyItem(
   working: WorkingVault,
   { item: id }: { readonly item: string },
@@ -139,7 +139,10 @@ export function destroyItem(
   return ok({ answer: {}, action: "DELETE", item: id, event: "destroyed" });
 }
 
-/** Destroys an earlier version. Errors: `item_not_found`, also of a deleted Item; 400 for the current version; `version_not_found`. */
+/**
+ * Destroys an earlier version. Fails with `item_not_found`, also for a deleted Item, with 400 for the current version, and with
+ * `version_not_found`.
+ */
 export function destroyVersion(
   working: WorkingVault,
   { item: id, version }: { readonly item: string; readonly version: number },
@@ -154,9 +157,9 @@ export function destroyVersion(
 }
 
 /**
- * Destroys what an Item keeps beyond the settings: a deleted Item after its retention, and surplus versions. The versions of an Item that
- * neither exists nor is deleted are kept, because its row was lost. The entry in the log names no version. Errors: `unauthorized`, for
- * every actor but `SERVICE`.
+ * Destroys the rows of an Item beyond the settings: a deleted Item after its retention, and surplus versions. Versions of an Item that
+ * neither exists nor is deleted are kept, because its row was lost. The log entry names no version. Fails with `unauthorized` for every actor
+ * but `SERVICE`.
  */
 export function expireItem(
   working: WorkingVault,
@@ -177,5 +180,5 @@ export function expireItem(
   return ok({ answer: { expired: counts }, action: "DELETE", item: id, event: expired ? "destroyed" : "version_destroyed" });
 }
 
-/** Whether the Item exists or is deleted. */
+/** Returns true if the Item exists or is deleted. */
 const exists = ({ current, deleted }: StoredItem): boolean => current !== undefined || deleted !== undefined;

@@ -19,12 +19,12 @@ import type { NewContent } from "../model/operation.ts";
 
 /** The steps that the kinds of operations share: find the Item, check it, make the next version, put it into the working copy. */
 
-/** Whether an Item cannot be decrypted, or its row is lost. */
+/** Returns true for an Item that is broken, or whose row is lost. */
 export const isBroken = (current: Result<Item>): boolean => !current.ok && current.failure.kind === "integrity";
 
 /**
- * Returns the attributes of the version that follows a damaged or lost one. Its number may be damaged or lost too: then those of other rows
- * tell it. The row of a File may begin with the version that follows; one that ends belonged to a version before.
+ * Returns the attributes of the version after a damaged or lost one. Its number may be damaged or lost too; other rows then show it. The row
+ * of a File may begin with the following version. An ended row belonged to an earlier version.
  */
 export function nextOfBroken({ stored }: WorkingVault, id: string, actor: string, now: number, random: Random) {
   const { current, versions, files, ended } = stored.get(id)!;
@@ -33,7 +33,7 @@ export function nextOfBroken({ stored }: WorkingVault, id: string, actor: string
   return { version: Math.max(0, ...numbers) + 1, nonce: drawNonce(random), updatedAt: now, lastEditedBy: editorOf(actor) };
 }
 
-/** PUT and PATCH. In: `next` makes the new content of the Item; `undefined` changes nothing. */
+/** Edits an Item by PUT or PATCH. `next` returns the new content of the Item; `undefined` changes nothing. */
 export function editItem(
   working: WorkingVault,
   context: ChangeContext,
@@ -68,7 +68,7 @@ export function setState(
   return putItem(working, "UPDATE", ok({ ...current.value, state, ...nextVersion(current.value, actor, now, random) }), context);
 }
 
-/** A write to the Files of an Item. In: `edit` makes the Item with its new Files. */
+/** Edits the Files of an Item. `edit` returns the Item with its new Files. */
 export function editFiles(
   working: WorkingVault,
   context: ChangeContext,
@@ -106,14 +106,14 @@ export const nextVersion = (item: Item, actor: string, now: number, random: Rand
   lastEditedBy: editorOf(actor),
 });
 
-/** Errors: `item_not_found`, `integrity`, `precondition`. */
+/** Fails with `item_not_found`, `integrity` or `precondition`. */
 export function currentItem(working: WorkingVault, id: string, ifMatch: Precondition | undefined): Result<Item> {
   const item = working.items.get(id) ?? fail("item_not_found");
   if (!item.ok || ifMatch === undefined || fulfils(item.value, ifMatch)) return item;
   return fail("precondition");
 }
 
-/** Puts a vault whose texts are sealed again. Fails with `integrity` if a text is damaged and the change does not replace it. */
+/** Puts a vault whose texts are resealed. Fails with `integrity` if a text is damaged and the change does not replace it. */
 export function putVault(working: WorkingVault, action: Action, vault: Vault): Result<ChangeResult> {
   if (!isNamed(vault)) return fail("integrity");
   working.vault = vault;
@@ -122,7 +122,7 @@ export function putVault(working: WorkingVault, action: Action, vault: Vault): R
 
 /** Puts the next version of an Item into the working copy. */
 
-/** What a write changes besides the Item. */
+/** The changes of a write besides the Item. */
 interface PutOptions extends FileRows {
   /** The rows of its Files, where they change. */
   readonly files?: readonly StoredFile[];
@@ -130,7 +130,7 @@ interface PutOptions extends FileRows {
 }
 
 /**
- * Puts a completed Item into the working copy. Errors: those of `completed`; 400 when the Item became too large; `database_full`,
+ * Puts a completed Item into the working copy. Fails as `completed` did, with 400 if the Item became too large, and with `database_full` or
  * `quota`.
  */
 export function putItem(
@@ -146,7 +146,7 @@ export function putItem(
   return putVersion(working, action, item, context, options);
 }
 
-/** Makes an Item the current version, counts the write, and keeps the version before it. Errors: `database_full`, `quota`. */
+/** Makes an Item the current version, counts the write, and keeps the version before. Fails with `database_full` or `quota`. */
 export function putVersion(
   working: WorkingVault,
   action: Action,
@@ -169,8 +169,8 @@ export function putVersion(
 }
 
 /**
- * Keeps as many versions as there is room for: the oldest ones of the Item go first (contract 12.6). In: how many versions there
- * are, and the write that leaves so many of them.
+ * Keeps as many versions as there is room for: the oldest versions of the Item are dropped first (contract 12.6). `versions` is their number.
+ * `write` returns the write that leaves a number of them.
  */
 function fit(vault: Vault, growth: Growth, versions: number, write: (kept: number) => StoredWrite): Result<StoredWrite> {
   for (let kept = versions; ; kept--) {
@@ -182,8 +182,9 @@ function fit(vault: Vault, growth: Growth, versions: number, write: (kept: numbe
 }
 
 /**
- * PUT. When the client requires no version, it also replaces an Item that cannot be decrypted or whose row is lost. Then the sealed attributes
- * that the request does not have begin anew: the time of creation and whether the Item is archived. Its Files are kept (contract 10.27).
+ * Replaces an Item by PUT. If the client requires no version, an Item that is broken or whose row is lost can be replaced too. Its sealed
+ * attributes outside the request then start anew: the time of creation, and whether the Item is archived. Its Files are kept (contract
+ * 10.27).
  */
 export function replaceItem(
   working: WorkingVault,
@@ -208,7 +209,7 @@ export interface FileEdit {
   readonly written: KeyedFile | undefined;
 }
 
-/** Adds a File. A section that the File names and the Item does not declare is added too. Errors: 400. */
+/** Adds a File, and its section if the Item does not declare it. Fails with 400. */
 export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
   if (item.files.length + (item.brokenFiles?.length ?? 0) >= LIMITS.list)
     return invalid(`files: has more than ${LIMITS.list} entries`);
@@ -219,14 +220,17 @@ export function addFile(item: Item, file: KeyedFile): Result<FileEdit> {
   return putFile({ ...item, sections }, file);
 }
 
-/** Errors: `file_not_found`; `integrity`, because the name and the section of the File are in its row. */
+/**
+ * Replaces the content of a File. Fails with `file_not_found`, and with `integrity` for a broken File, because its row has the name and the
+ * section.
+ */
 export function replaceContent(item: Item, content: NewContent): Result<FileEdit> {
   const before = item.files.find(({ id }) => id === content.id);
   if (!before) return fail(item.brokenFiles?.includes(content.id) ? "integrity" : "file_not_found");
   return putFile(item, { ...before, ...content });
 }
 
-/** Deletes a File, also one whose row does not open, with the id as the row has it. Errors: `file_not_found`. */
+/** Deletes a File, which may be broken. `id` is compared as the row has it too. Fails with `file_not_found`. */
 export function deleteFile(item: Item, id: string): Result<FileEdit> {
   const { brokenFiles = [] } = item;
   const broken = brokenFiles.find((one) => one === id || parseId(one) === id);

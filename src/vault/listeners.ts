@@ -4,15 +4,18 @@ import { sequenceOf } from "../model/event.ts";
 import type { Vault } from "../model/vault.ts";
 
 /**
- * The WebSockets of the Workers that wait for events of the vault. They hibernate: an idle coordinator leaves memory and
- * they stay open (developers.cloudflare.com/durable-objects/best-practices/websockets). A message is only a hint: the Worker reads
- * the events, so one that is lost costs time and no event.
+ * The WebSockets of the Workers that wait for events of the vault. They hibernate: an idle coordinator leaves memory and they stay open
+ * (developers.cloudflare.com/durable-objects/best-practices/websockets). A message is only a hint, because the Worker reads the events. A
+ * lost message costs time, but no event.
  */
 
-/** What a Worker gets when the vault was deleted. */
+/** The message after the deletion of the vault. */
 const DELETED = "deleted";
 
-/** Tells the Workers of a commit. In: the vault after it; absent when it was deleted. Never throws: the commit has taken effect. */
+/**
+ * Notifies the Workers of a commit. `after` is the vault after it; absent if it was deleted. Never throws, because the commit has taken
+ * effect.
+ */
 export function notifyListeners(sockets: readonly WebSocket[], after: Vault | undefined): void {
   const message = after ? formatCursor({ sequence: sequenceOf(after), at: after.updatedAt }) : DELETED;
   for (const socket of sockets) {

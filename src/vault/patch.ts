@@ -25,7 +25,7 @@ import { withNames } from "./complete.ts";
  *     /sections[/<id|->[/label]]   /fields[/<id|->[/<attribute>]]
  */
 
-/** Applies the edits in order, all or none. Errors: 400, naming the index and the path of the edit. */
+/** Applies the edits in order, all or none. Fails with 400, which has the index and the path of the edit. */
 export function applyPatch(item: Item, edits: readonly Edit[]): Result<ItemInput> {
   let draft = draftOf(item);
   for (const [index, edit] of edits.entries()) {
@@ -162,7 +162,10 @@ const READ_ONLY = new Set([
   "totp",
 ]);
 
-/** Edits a list whose entries have ids: add one at the end (`[]` or `[-]`), edit one (`[id]`), or one of its attributes (`[id, attribute]`). */
+/**
+ * Edits a list whose entries have ids: adds an entry at the end (`[]` or `[-]`), edits an entry (`[id]`), or one of its attributes (`[id,
+ * attribute]`).
+ */
 function editRecord<R extends { id?: string | undefined }>(
   list: R[],
   rest: readonly string[],
@@ -211,7 +214,7 @@ function editAttribute<R extends object>(record: R, name: string, edit: Edit, at
   return map(valueOf(edit, schema), (value) => ({ ...record, [name]: value }));
 }
 
-/** The value of an edit, parsed by the schema. `remove` gives the value that the schema gives to an absent attribute. */
+/** Returns the value of an edit, parsed by the schema. `remove` gives the schema's value of an absent attribute. */
 function valueOf<V>(edit: Edit, schema: z.ZodMiniType<V>): Result<V> {
   const removes = edit.op === "remove";
   if (!removes && (edit.value ?? undefined) === undefined) return invalid("needs a value");

@@ -15,20 +15,20 @@ import type { Retention } from "./working.ts";
 export interface CommitPorts extends PacingPorts {
   /** A snapshot out of the cache, which may be out of date; `undefined` when a row is missing there. */
   readonly cached: (request: RowRequest) => Promise<Result<Snapshot> | undefined>;
-  /** The state of the vault at one moment. Errors: `unavailable`, `misconfigured`. */
+  /** Loads the state of the vault at one moment. Fails with `unavailable` or `misconfigured`. */
   readonly load: (request: RowRequest) => Promise<Result<Snapshot>>;
   /** Records the contents that the commit releases, durably, before the commit is written. */
   readonly recordReleased: (commit: Commit) => Promise<void>;
   /**
-   * Deletes the pending records of the contents whose rows the commit has inserted, and starts the deletion of the rows of a
-   * deleted vault. Without it a record stays, and the rows wait for the cron trigger.
+   * Deletes the pending records of contents whose rows the commit has inserted, and starts the deletion of a deleted vault's rows. If it
+   * fails, the records stay and the rows wait for the cron trigger.
    */
   readonly deleteCommitted: (commit: Commit) => Promise<void> | void;
   /** Writes the commit if nothing has changed since its snapshot. */
   readonly write: (commit: Commit) => Promise<CommitAttempt>;
-  /** Returns the failure for what an operation or a port throws: a defect of the service. */
+  /** Returns the failure for an exception in an operation or a port, which is a defect of the service. */
   readonly onDefect: (error: unknown) => Refusal;
-  /** How full the database is now. */
+  /** Returns the current level of the database's size. */
   readonly databaseLevel: () => DatabaseLevel;
   /** The time of the group, which its Items get: Unix milliseconds. */
   readonly now: number;
@@ -39,7 +39,7 @@ export interface CommitPorts extends PacingPorts {
 /** The ports of the commit loop on the coordinator's own storage, and its clock. */
 type StoragePorts = Pick<CommitPorts, "recordReleased" | "deleteCommitted" | "clock">;
 
-/** The ports of the commit loop. In: a store with the current time. */
+/** Returns the ports of the commit loop. `store` has the current time. */
 export const databasePorts = (store: Store, cache: RowCache, storage: StoragePorts): CommitPorts => ({
   ...storage,
   cached: (request) => cachedSnapshot(store, cache, request),
@@ -62,11 +62,10 @@ const WAIT_MS_MAX = 2_000;
 const backOff = (retry: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(2 ** (retry + 1), WAIT_MS_MAX)));
 
-/** The contents whose rows the commit has written. */
+/** Returns the contents whose rows the commit has written. */
 export const committedContents = ({ vault, files }: Commit): readonly ContentAddress[] =>
   files.flatMap((change) => (change.kind === "put" ? [addressOf(vault, change.item, change.file)] : []));
 
-/** The ports of webhooks. */
 export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number): WebhookPorts => ({
   sql,
   store,
@@ -74,14 +73,14 @@ export const webhookPorts = (sql: SqlStorage, store: Store, clock: () => number)
   random: () => Math.random(),
 });
 
-/** How often the commit loop (group.ts) calls D1, and how long. docs/consistency.md adds up the times. */
+/** The limits of the commit loop (group.ts): its D1 calls and its time. docs/consistency.md adds up the times. */
 
-/** How often a group is written from snapshots that were loaded. */
+/** Writes of a group from loaded snapshots. */
 export const SNAPSHOT_WRITES_MAX = 5;
 
 /**
- * The time in which a group begins D1 calls: from its start, and once more from the end of the first attempt of unknown
- * outcome, because only a read tells whether that attempt took effect.
+ * The time in which a group begins D1 calls. It runs from the start of the group. It starts again at the end of the first attempt with an
+ * unknown outcome, because only a read shows whether that attempt took effect.
  */
 export const GROUP_PATIENCE_MS = 10_000;
 
@@ -93,19 +92,19 @@ export interface PacingPorts {
   readonly clock: () => number;
 }
 
-/** How far a group has come. */
+/** The progress of a group. */
 export interface PacedGroup {
   /** The time after which the group begins no D1 call: Unix milliseconds. */
   readonly until: number;
-  /** Whether an attempt may still take effect. */
+  /** True if an attempt may still take effect. */
   readonly uncertain: boolean;
 }
 
 export const isOver = ({ clock }: PacingPorts, { until }: PacedGroup): boolean => clock() >= until;
 
 /**
- * Waits before each read but the first. In: how many reads there were. Out: whether the next one may begin. A group that
- * nothing can have happened to gets one read more than writes: the last one tells why the write before it was refused.
+ * Waits before each read but the first. `reads` is the number of reads so far. Returns true if the next read may begin. A group without an
+ * uncertain attempt gets one more read than writes: the last read shows why the write before it was refused.
  */
 export async function waitForRead(ports: PacingPorts, group: PacedGroup, reads: number): Promise<boolean> {
   if (reads > SNAPSHOT_WRITES_MAX && !group.uncertain) return false;

@@ -1,7 +1,7 @@
 /**
- * A queue with group commit: one commit at a time; the operations that arrive meanwhile wait, in order, and form the next
- * group. An `await` on D1 lets other requests into a Durable Object, so a plain read-modify-write would lose writes, and a
- * mutex would make each write wait for the round trips of all writes before it. The queue knows nothing of vaults or D1.
+ * A queue with group commit: one commit at a time. Operations that arrive during a commit wait, in order, and form the next group. An `await`
+ * on D1 lets other requests into a Durable Object, so a plain read-modify-write would lose writes. A mutex would make each write wait for the
+ * round trips of all writes before it. The queue does not depend on vaults or D1.
  */
 export interface Queue<O, A> {
   /** Resolves with the operation's answer. Never rejects. */
@@ -9,26 +9,26 @@ export interface Queue<O, A> {
 }
 
 export interface QueueOptions<O, A> {
-  /** Carries out a group. Out: one answer per operation, in order. */
+  /** Commits a group. Returns one answer per operation, in order. */
   readonly commit: (group: readonly O[]) => Promise<readonly A[]>;
   /** The answer when the queue is full. */
   readonly busy: A;
-  /** The answer to every operation of a group whose commit threw. */
+  /** Returns the answer to every operation of a group whose commit threw. */
   readonly failed: (error: unknown) => A;
-  /** The most operations that wait, the most bytes of their bodies together, and the most operations of a group. */
+  /** Limits: waiting operations, the bytes of their bodies together, and operations of a group. */
   readonly waiting: number;
   readonly waitingBytes: number;
   readonly group: number;
-  /** The most bytes of the bodies of a group, any number by default. A larger operation forms a group alone. */
+  /** Limit of the bytes of a group's bodies; absent: none. A larger operation forms a group of its own. */
   readonly groupBytes?: number;
-  /** Whether some time passes before the next group, as long as the queue is less than half full; never by default. */
+  /** Returns true if the next group has to wait, as long as the queue is less than half full. Absent: never. */
   readonly isSpaced?: () => boolean;
 }
 
 /** Short compared with a commit, and long enough for the next writes of concurrent writers to arrive. */
 const ONE_MS = 1;
 
-/** How long the next group waits when groups are spaced, and how often it looks whether the queue is half full by then. */
+/** Wait of the next group if groups are spaced, and the interval of the checks whether the queue is half full. */
 const SPACE_MS = { whole: 250, step: 25 };
 
 const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -48,7 +48,7 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
   async function drain(): Promise<void> {
     running = true;
     while (entries.length > 0) {
-      // Without the wait, the first of several writers would get a commit of its own, and the others the next one.
+      // Without the wait, the first of several writers would get a commit of its own, and the other writers the next commit.
       if (entries.length < expected) await sleep(ONE_MS);
       if (options.isSpaced?.()) await waitForSpace();
       const group = takeGroup();

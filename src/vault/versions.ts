@@ -17,11 +17,11 @@ import { type CountChange, countWrite, type Vault } from "../model/vault.ts";
 import type { FileChange } from "../store/commit/item-rows.ts";
 import type { WorkingVault } from "./working.ts";
 
-/** Which rows of an Item are kept: pure functions from the rows before a write to the rows after it. */
+/** The kept rows of an Item: pure functions from the rows before a write to the rows after it. */
 
 /**
- * The rows after a write that makes `current` the current version, with the rows `files`. The version before it is kept, and so is
- * the row of each File that ended. In: how many earlier versions the Item keeps.
+ * Returns the rows after a write that makes `current` the current version, with the rows `files`. The version before it is kept, with the row
+ * of each File that ended. `kept` is the number of earlier versions to keep.
  */
 export function addVersion(before: StoredItem, current: StoredVersion, files: readonly StoredFile[], kept: number): StoredItem {
   const versions = before.current ? [...before.versions, before.current] : before.versions;
@@ -32,20 +32,19 @@ export function addVersion(before: StoredItem, current: StoredVersion, files: re
 const endedBy = (before: readonly StoredFile[], after: readonly StoredFile[], until: number): EndedFile[] =>
   Array.from(before.filter(isMissingIn(after)), (row) => ({ ...row, until }));
 
-/** The rows after a deletion that can be undone. The last version becomes one of the versions; the rows of its Files stay. */
+/** Returns the rows after a deletion that can be undone. The last version becomes an earlier version; the rows of its Files stay. */
 export function deleteCurrent(before: StoredItem, at: number, by: string, kept: number): StoredItem {
   const { current, versions } = before;
   const deleted = { version: current!.version, at, by };
   return keepNewest({ ...before, current: undefined, versions: [...versions, current!], deleted }, kept + 1);
 }
 
-/** Drops the oldest versions, and the rows of Files that no other version needs. In: the number of versions to keep. */
+/** Drops the oldest versions beyond `count`, and the rows of Files that no other version needs. */
 export function keepNewest(stored: StoredItem, count: number): StoredItem {
   const surplus = stored.versions.length - count;
   return surplus > 0 ? withVersions(stored, stored.versions.slice(surplus)) : stored;
 }
 
-/** Drops one version. */
 export const dropVersion = (stored: StoredItem, version: number): StoredItem =>
   withVersions(
     stored,
@@ -58,8 +57,8 @@ function withVersions(stored: StoredItem, versions: readonly StoredVersion[]): S
 }
 
 /**
- * The rows of the Files after the restoration of a version: a row whose content is the same stays, and a content that only
- * the earlier version has gets a row from the new version on. In: the numbers of that version and of the new one.
+ * Returns the rows of Files after the restoration of a version. A row with the same content stays. A content that only the earlier version
+ * has gets a row from the new version `since` on.
  */
 export function restoreFiles({ files, ended }: StoredItem, version: number, since: number): readonly StoredFile[] {
   const current = byContent(files);
@@ -76,10 +75,7 @@ const beginAt = (since: number, { until: _until, ...row }: StoredFile & { readon
   since,
 });
 
-/**
- * Puts the rows of an Item after a write into the working copy, with the contents that the write releases and the rows of Files that it
- * changes.
- */
+/** Puts the rows of an Item after a write into the working copy, with the released contents and the changed rows of Files. */
 
 /** A write to an Item, before it is put into the working copy. */
 export interface StoredWrite {
@@ -92,7 +88,7 @@ export interface StoredWrite {
   readonly grown: number;
 }
 
-/** Counts a write. In: the rows after it, the time in Unix milliseconds, and what the rows do not tell. */
+/** Measures and counts a write. `after` has the rows after it. The time is in Unix milliseconds. */
 export function measureWrite(
   working: WorkingVault,
   item: string,
@@ -118,11 +114,11 @@ export function measureWrite(
 
 const existing = ({ current }: StoredItem): number => Number(current !== undefined);
 
-/** Which rows of Files a write inserts or changes. */
+/** The rows of Files that a write inserts or changes. */
 export interface FileRows {
   /** The File whose row is written, with its key. */
   readonly written?: KeyedFile | undefined;
-  /** The version whose rows return. */
+  /** The version whose rows are restored. */
   readonly restored?: number | undefined;
 }
 
@@ -166,6 +162,6 @@ function fileChanges(item: string, before: StoredItem, after: StoredItem, { writ
 
 const idsOf = (rows: readonly ContentRef[]): string[] => rows.map(({ id }) => id);
 
-/** The row in `file_versions` that a version has of a content. Another row of the same content may be damaged. */
+/** Returns `until` of a content's row in `file_versions` at a version. Another row of the same content may be damaged. */
 const untilOf = ({ ended }: StoredItem, file: ContentRef, version: number): number =>
   ended.find((row) => isSameContent(row, file) && isInVersion(row, version))!.until;

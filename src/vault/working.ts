@@ -20,16 +20,16 @@ export interface WorkingVault {
   vault: Vault | undefined;
   /** The vault at the moment of its deletion. */
   deleted: Vault | undefined;
-  /** Whether the vault exists or existed before the group. */
+  /** True if the vault exists or existed before the group. */
   readonly everExisted: boolean;
   readonly items: Map<string, Result<Item>>;
-  /** The Files of each Item that does not open, or whose row is lost. */
+  /** The Files of each Item whose row is broken or lost. */
   readonly filesOfBroken: Snapshot["filesOfBroken"];
   readonly records: Map<string, Result<IdempotencyRecord>>;
-  /** Earlier versions, by `versionKey`: those that the snapshot has, and those that the group replaced. */
+  /** Earlier versions, by `versionKey`: from the snapshot, and those that the group replaced. */
   readonly versions: Map<string, Result<Item>>;
   readonly files: FileChange[];
-  /** The rows of each Item after the group, also of an Item that does not open. */
+  /** Stored rows per Item, as they will be after this group. Includes Items that could not be decrypted. */
   readonly stored: Map<string, StoredItem>;
   /** The rows of each Item before the group. */
   readonly storedBefore: Snapshot["stored"];
@@ -91,9 +91,9 @@ export interface ChangeResult {
 }
 
 /**
- * Whether an operation may make its vault larger (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: not at
- * all, because the database is nearly full. `shrinking`: it has to make it smaller. `admitted`: without a bound, because an
- * attempt to write the operation had an unknown outcome: it may still take effect, and a refusal would state that it does not.
+ * Tells if an operation may enlarge its vault (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: no, because the database is
+ * nearly full. `shrinking`: it must make the vault smaller. `admitted`: without a bound. An attempt to write the operation then had an
+ * unknown outcome: it may still take effect, and a refusal would state the opposite.
  */
 export type Growth = "bounded" | "refused" | "shrinking" | "admitted";
 
@@ -113,8 +113,8 @@ const GROWTH_BYTES_MAX: Readonly<Record<Exclude<Growth, "admitted">, number>> = 
 };
 
 /**
- * Refuses an operation that makes its vault too large. In: the vault before and after the operation, and by how many bytes
- * its sealed texts grow. Out: `database_full`, `quota`, or nothing.
+ * Refuses an operation that makes its vault too large. `bytes` is the growth of its sealed texts. Returns `database_full`, `quota`, or
+ * undefined.
  */
 export function refuseGrowth(growth: Growth, before: Vault, after: Vault, bytes: number): Refusal | undefined {
   if (growth === "admitted") return undefined;

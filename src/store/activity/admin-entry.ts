@@ -3,7 +3,7 @@ import { createRequestId } from "../../request-id.ts";
 import { ACTIVITY, sealActivity } from "./entry-rows.ts";
 import type { Store } from "../d1/database.ts";
 
-/** The admin's log: entries that are inserted in the batch of what they tell. The queue brings all others. */
+/** The admin's log: entries inserted in the same batch as their changes. The queue brings all other entries. */
 
 const INSERT = `
   INSERT INTO activity (${ACTIVITY.columns})
@@ -22,9 +22,9 @@ const insertNumbered = (query: string, entries: number): string => `
   WHERE value IS NOT NULL ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /**
- * The statement that inserts an entry about each token of a query into the admin's log. How many these are is known only to D1, so as many
- * entries are sealed as there may be, each under an id of its own. In: the entry of the first one, the most others, and SQL of the columns
- * `id`, `number`, from 0 on, and `resource`, with its parameters.
+ * Returns the statement that inserts an entry for each token of a query into the admin's log. Only D1 knows their number, so the maximum
+ * number of entries is sealed, each with its own id. `entry` is the first entry. The query is SQL of the columns `id`, `number`, from 0 on,
+ * and `resource`.
  */
 export async function adminEntriesStatement(
   store: Store,
@@ -38,9 +38,8 @@ export async function adminEntriesStatement(
 }
 
 /**
- * The statement that inserts an entry about a token into the admin's log. In: the id of the token, and its hash where a
- * token with another hash counts as none. Without the row of the token the statement inserts nothing: it comes after the
- * statement that inserts the row, and before the one that deletes it.
+ * Returns the statement that inserts an entry about a token into the admin's log. If a hash is given, the token needs that hash. Without the
+ * token's row the statement inserts nothing. It must come after the statement that inserts the row, or before the one that deletes it.
  */
 export async function adminEntryStatement(
   store: Store,

@@ -12,12 +12,12 @@ import type { Store } from "../d1/database.ts";
 import { TABLES } from "../tables/tables.ts";
 
 /**
- * The rows of the activity log. A commit inserts the entries of its writes (commit/fence.ts), a flush those of
- * what else the admin does (flush.ts); reads, denials and sign-ins are in segments (segments.ts). The origin of a request, and the ids of several Items, are sealed under a key that
- * the root key derives, because they are shown after the vault was deleted.
+ * The rows of the activity log. A commit inserts the entries of its writes (commit/fence.ts), a flush the entries of the admin's other
+ * actions (flush.ts). Reads, denials and sign-ins are in segments (segments.ts). The origin of a request, and the ids of several Items, are
+ * sealed under a key derived from the root key, because they are shown after the vault's deletion.
  */
 
-/** A row on its way to the log: plain data, sealed where a user typed it. */
+/** A row before its insertion: plain data, with users' texts sealed. */
 export interface ActivityRow extends Omit<Activity, "origin" | "items" | "reason"> {
   readonly root_key_id: string;
   readonly sealed: string;
@@ -37,7 +37,7 @@ export async function sealActivity(
   };
 }
 
-/** Seals the origin of a request whose entries are made later. In: the id that they get. */
+/** Seals the origin of a request whose entries are made later. `id` is the id that they get. */
 export async function sealOrigin(store: Pick<Store, "keyring">, id: string, origin: Origin): Promise<SealedOrigin> {
   const { key, associatedData } = await keyOfOrigin(store.keyring.active, id);
   return { key: associatedData.key, sealed: await seal(key, associatedData, JSON.stringify(origin)) };
@@ -58,7 +58,7 @@ async function keyOfOrigin(root: RootKey, id: string): ReturnType<typeof keyOf> 
   return { key, associatedData: { ...associatedData, version: 1 } };
 }
 
-/** Opens a row. The origin of one whose root key is missing is unknown, and so are the ids of several Items. Errors: `integrity`. */
+/** Decrypts a row. If its root key is missing, the origin and the ids of several Items are unknown. Fails with `integrity`. */
 export async function openActivity(
   { keys }: Keyring,
   { root_key_id, sealed, ...activity }: ActivityRow,
@@ -73,13 +73,13 @@ export async function openActivity(
   return ok({ ...activity, items, reason, origin });
 }
 
-/** As `openActivity`, for a list: an entry that does not open is a broken one. */
+/** Decrypts a row for a list, as `openActivity` does. An entry that cannot be decrypted is returned as broken. */
 export async function listActivity(keyring: Keyring, row: ActivityRow): Promise<ListedActivity> {
   const opened = await openActivity(keyring, row);
   return opened.ok ? opened.value : { id: row.id, log: row.log, broken: "integrity" };
 }
 
-/** Whether the columns in the clear are those of an entry. Nothing seals them, so another entry's values pass. */
+/** Returns true if the plaintext columns are valid for an entry. They are not sealed, so the values of another entry pass. */
 export function isEntry({ id, log, actor, item, version, at, ...words }: Omit<Activity, "origin" | "items">): boolean {
   const hasIds = isId(id) && isId(log) && (WITHOUT_TOKEN.has(actor) || isId(actor)) && (item === null || isId(item));
   return hasWords(words) && hasIds && (version === null || isVersion(version)) && (at == null || isTime(at));
@@ -91,7 +91,7 @@ const hasWords = (entry: Pick<Activity, "action" | "result" | "resource" | "even
     return word == null ? TABLES.activity.columns[column as keyof typeof entry].endsWith("?") : words.includes(word);
   });
 
-/** The key of an entry, which is that of its day, and its associated data. */
+/** Returns the key of an entry, which is the key of its day, and its associated data. */
 async function keyOf(
   root: RootKey,
   { log, id }: Pick<Activity, "log" | "id">,
@@ -130,6 +130,6 @@ const IS_DELETION = "action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS
 /** SQL: whether a row may leave the log: not the deletion of a vault, which is kept, so that its id is never issued again. */
 export const LEAVES = `NOT (${IS_DELETION})`;
 
-/** SQL: whether the log has the deletion of a vault. In: the expression of its id. */
+/** Returns SQL that is true if the log has the deletion of a vault. `vault` is the expression of its id. */
 export const hasDeletion = (vault: string): string =>
   `EXISTS (SELECT 1 FROM activity WHERE vault_id = ${vault} AND ${IS_DELETION})`;

@@ -10,23 +10,26 @@ interface Identified {
   readonly id: string;
 }
 
-/** Where a slice begins: at the newest entry of a log that is older than an id. */
+/** The start of a slice: the newest entry of a log that is older than an id. */
 export interface Start {
   readonly log: string;
   readonly before: string;
 }
 
-/** Consecutive entries of one log, newest first; of filtered logs those of them that match. */
+/** Consecutive entries of one log, newest first; of filtered logs, the matching entries. */
 export interface Slice<Entry extends Identified> {
   readonly log: string;
   readonly entries: readonly Entry[];
-  /** All entries from here on were read, whether or not they match: the id of the last one, or what comes after one that was not read. */
+  /** All entries from this id on were read, whether or not they match. It is the id of the last entry, or the bound of an unread one. */
   readonly end: string;
-  /** Whether the log may have older entries. */
+  /** True if the log may have older entries. */
   readonly more: boolean;
 }
 
-/** Reads about `size` entries from each start on, in one call, and takes the rows that it reads off the budget. Out: a slice for each start. */
+/**
+ * Reads about `size` entries from each start on, in one call, and takes the rows that it reads off the budget. Returns a slice for each
+ * start.
+ */
 export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], size: number) => Promise<Result<Slice<Entry>[]>>;
 
 /** Comes after all ids. */
@@ -35,13 +38,13 @@ export const NEWEST = "g";
 /** The entries that the first call reads of all logs, so that its budget has room for segments. */
 const FIRST_CALL_ENTRIES_MAX = 4_000;
 
-/** The most entries of a slice that is read after the first ones: the entries of a slice are one value, which D1 limits to 2 MB. */
+/** The entries of a slice are one value, which D1 limits to 2 MB. */
 const LATER_SLICE_ENTRIES_MAX = 1_000;
 
-/** The part of the unfinished logs that a call reads on: those whose slices end first, because only they bound the page. */
+/** The part of the unfinished logs that a call reads further. Their slices end first, so only they bound the page. */
 const READ_ON_PART = 1 / 4;
 
-/** How many entries to read of each log at first: as many as the page can need of one log, unless these are too many in all. */
+/** Returns the number of entries to read of each log at first: as many as the page can need of one log, within the limit for all logs. */
 const firstSize = (logs: number, wanted: number): number =>
   Math.min(wanted, Math.floor(FIRST_CALL_ENTRIES_MAX / Math.max(1, logs)));
 
@@ -52,23 +55,23 @@ const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry
     .toSorted((a, b) => (a.id < b.id ? 1 : -1))
     .filter((entry, index, all) => entry.id !== all[index - 1]?.id);
 
-/** The newest end of the slices that may have older entries: what is not older is certain. Empty when none may. */
+/** Returns the newest end of the slices that may have older entries. Newer entries are certain. Empty if all slices are complete. */
 const endOf = (slices: readonly Slice<Identified>[]): string =>
   slices.reduce((newest, { end, more }) => (more && end > newest ? end : newest), "");
 
-/** Makes one slice of what several parts of a log have: it ends where the first of them does. */
+/** Combines the slices of several parts of a log into one. It ends where the first part ends. */
 export function combine<Entry extends Identified>(log: string, parts: readonly Slice<Entry>[]): Slice<Entry> {
   const end = endOf(parts);
   return { log, entries: merge(parts).filter(({ id }) => id >= end), end, more: parts.some(({ more }) => more) };
 }
 
-/** Adds what was read of some logs to the slices. */
+/** Adds newly read entries of some logs to the slices. */
 function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, read: readonly Slice<Entry>[]): void {
   for (const slice of read)
     slices.set(slice.log, { ...slice, entries: [...(slices.get(slice.log)?.entries ?? []), ...slice.entries] });
 }
 
-/** How far the logs are searched for one page. */
+/** The progress of a search for one page. */
 interface Search {
   readonly calls: number;
   readonly budget: RowBudget;
@@ -77,10 +80,11 @@ interface Search {
 }
 
 /**
- * Reads the entries before an id. An entry is certain when it is not older than the end of each slice with `more`: all entries that come
- * before it were read. What is older begins the next page, so the page may be shorter than `limit`, or empty although there are more. In:
- * the most calls. Those after the first share the rest of the budget among the logs that have more, up to `LATER_SLICE_ENTRIES_MAX` of
- * each. Out: `next` is the id before which the next page begins; absent on the last page.
+ * Reads the entries before an id. An entry is certain if it is not older than the end of any slice with `more`: all newer entries were read.
+ * Older entries begin the next page, so a page may be shorter than `limit`, or empty although more entries exist.
+ *
+ * The calls after the first share the rest of the budget among the logs with more entries, up to `LATER_SLICE_ENTRIES_MAX` of each. `next` is
+ * the id before which the next page begins; absent on the last page.
  */
 export async function readBefore<Entry extends Identified>(
   read: ReadSlices<Entry>,
@@ -112,9 +116,9 @@ export async function readBefore<Entry extends Identified>(
 }
 
 /**
- * Reads at least the newest `wanted` entries of all logs, or those that the calls and the budget find. Each call after the first doubles the slices
- * whose entries are all among the newest `wanted` of those read: only these logs may have more of them. Out: `next` is the id before which
- * the entries begin that were not read; absent unless the calls ended before.
+ * Reads at least the newest `wanted` entries of all logs, within the calls and the budget. Each later call doubles the slices whose entries
+ * are all among the newest `wanted`: only these logs may have more of them. `next` is the id before which unread entries begin; absent unless
+ * the calls ran out.
  */
 export async function readNewest<Entry extends Identified>(
   read: ReadSlices<Entry>,

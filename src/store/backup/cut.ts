@@ -2,14 +2,14 @@ import { isId, timeOf } from "../../model/ids.ts";
 import { DAY } from "../../model/time.ts";
 
 /**
- * Where the rows of a backup are cut into parts. The cuts depend on the rows alone, so that rows that did not change give the same parts
- * again: a change of one Item changes one part, and two when it splits.
+ * Cuts the rows of a backup into parts. The cuts depend only on the rows, so unchanged rows give the same parts again. A change of one Item
+ * changes one part, and two parts if it splits.
  */
 
-/** The most characters of the rows of a part, as JSON. With its head and the names of its columns, its text has at most 4 MiB. */
+/** Characters of the rows of a part, as JSON. With its head and its column names, the text has at most 4 MiB. */
 export const PART_MAX = { characters: 4 * 1024 * 1024 - 8 * 1024 };
 
-/** Rows that stay together, such as those of an Item. */
+/** Rows that stay together, such as the rows of an Item. */
 export interface Unit {
   readonly id: string;
   readonly characters: number;
@@ -33,9 +33,8 @@ const RANGE_SHARE_MIN = 1 / 8;
 const sumOf = (units: readonly Unit[]): number => units.reduce((sum, { characters }) => sum + characters, 0);
 
 /**
- * How many of the first Items make the next part: a range, and small ranges that follow it, as far as they fit. In: Items in the order of their
- * ids; the id of the Item before them, if there is one; whether they are all that are left. Out: `undefined` when that depends on Items that
- * follow.
+ * Returns how many leading Items go into the next part: a range, and following small ranges that fit. Items are in the order of their ids.
+ * `before` is the id of the Item before them. `areAll` is true if no Items follow. Returns undefined if more Items are needed to decide.
  */
 export function cutItems(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
   const first = cutRange(items, before, areAll);
@@ -53,11 +52,12 @@ export function cutItems(items: readonly Unit[], before: string | undefined, are
 }
 
 /**
- * How many of the first Items make the next range. It has all Items whose ids begin with the same bits, with as few of these bits as the
- * size of a part allows; an Item that is larger is alone. In and out as `cutItems`.
+ * Returns how many leading Items go into the next range. It has all Items whose ids begin with the same bits, with as few bits as the size of
+ * a part allows. An Item that is larger is alone. Parameters and result are those of `cutItems`.
  */
 function cutRange(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
-  // The Item before is in another range, so those of the next one share more bits than it shares with the first one.
+  // The Item before is in another range. The Items of the next range therefore share more bits with each other than the first of them shares
+  // with the Item before.
   const bitsMin = before === undefined || items.length === 0 ? 0 : sharedBits(before, items[0]!.id) + 1;
   let [bits, characters, count] = [Infinity, 0, 0];
   for (const [index, item] of items.entries()) {
@@ -72,7 +72,7 @@ function cutRange(items: readonly Unit[], before: string | undefined, areAll: bo
   return areAll && items.length > 0 ? items.length : undefined;
 }
 
-/** How many of the first rows fit into a part, at least one. In: the characters of each. Out: `undefined` when all fit, and more may follow. */
+/** Returns how many leading rows fit into a part, at least one. Returns undefined if all fit and more may follow. */
 export function cutRows(characters: readonly number[], areAll: boolean): number | undefined {
   let sum = 0;
   for (const [index, one] of characters.entries()) {
@@ -85,7 +85,10 @@ export function cutRows(characters: readonly number[], areAll: boolean): number 
 /** The day of an entry of the log (UTC), as a number; 0 for an id without a time. */
 const dayOf = ({ id }: Unit): number => (isId(id) ? Math.floor(timeOf(id) / DAY) : 0);
 
-/** How many of the first rows make the next part: those of one group, as far as they fit. In: whether two rows are of one group. Out as `cutRows`. */
+/**
+ * Returns how many leading rows go into the next part: rows of one group, as far as they fit. `areOfOne` tells if two rows are of one group.
+ * Returns undefined as `cutRows` does.
+ */
 export function cutGroups<U extends Unit>(
   rows: readonly U[],
   areOfOne: (a: U, b: U) => boolean,
@@ -99,5 +102,5 @@ export function cutGroups<U extends Unit>(
   );
 }
 
-/** Whether two entries of the log are of one day (UTC). */
+/** Returns true if two entries of the log are from one day (UTC). */
 export const areOfOneDay = (a: Unit, b: Unit): boolean => dayOf(a) === dayOf(b);

@@ -17,7 +17,7 @@ export const manifestKey = (vault: string, number: number): string =>
 
 const MANIFEST_KEY = new RegExp(`^${FOLDERS}[^/]+/(0\\d+)\\.manifest$`);
 
-/** The number of the backup whose manifest has this key; `undefined` for the key of another object. */
+/** Returns the number of the backup whose manifest has this key. Returns undefined for the key of another object. */
 export function numberOfManifest(key: string): number | undefined {
   const digits = MANIFEST_KEY.exec(key)?.[1];
   return digits === undefined ? undefined : Number(digits) || undefined;
@@ -34,7 +34,7 @@ export const backupContentKey = (content: ContentAddress): string => backupConte
 /** The prefix of all contents. Behind it is the key of the content in FILES. */
 export const CONTENTS = "contents/";
 
-/** In: the key of the content in FILES. */
+/** Returns the key of a content in BACKUPS, given its key in FILES. */
 export const backupContent = (key: string): string => CONTENTS + key;
 
 /** The prefix of the parts of objects that are uploaded (contract 21.21). No object of a backup has it. */

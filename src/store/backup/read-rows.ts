@@ -18,8 +18,8 @@ import {
 import { backedUpIn, columnsOfKind, type NamedTable, tableOf } from "../tables/tables.ts";
 
 /**
- * Reads the rows of a vault for its backup, in slices. A slice is one D1 call, which is one transaction: all of its rows are those of one
- * moment, and so are the row of the vault and its webhooks, which every slice reads.
+ * Reads the rows of a vault for its backup, in slices. A slice is one D1 call and thus one transaction: all its rows are from one moment. So
+ * are the vault's row and its webhooks, which every slice reads.
  */
 
 /** The rows of a table that slices read, or a part of its columns. */
@@ -28,7 +28,10 @@ interface Source {
   readonly columns: readonly string[];
   readonly table: NamedTable;
   readonly bounds: SliceBounds;
-  /** The SQL of a slice. ?1: the vault; ?2 and ?3: the numbers of the writes before the first one and of the last one; from ?4 on the key after which the slice begins. */
+  /**
+   * The SQL of a slice. ?1: the vault. ?2 and ?3: the numbers of the write before the first one, and of the last one. From ?4 on: the key
+   * after which the slice begins.
+   */
   readonly sql: string;
 }
 
@@ -42,13 +45,13 @@ const OF_VAULT = PARTS.filter((table) => !OF_ITEMS.includes(table) && !OF_LOG.in
 const SLICE_MAX: SliceBounds = { rows: 2_000, bytes: 4 * 1024 * 1024 };
 
 /**
- * The bounds of a slice of what has changed, for each table. Items and their versions have most bytes: together about 16 MiB. The larger a
- * slice is, the more writers a backup keeps up with.
+ * The bounds of a slice of changes, for each table. Items and their versions have most bytes: together about 16 MiB. The larger a slice is,
+ * the more writers a backup keeps up with.
  */
 const CHANGES_MAX: SliceBounds = { rows: 2_000, bytes: 8 * 1024 * 1024 };
-/** Those of the rows of Files: one Item may have thousands, and has to fit into a slice. */
+/** The bounds for rows of Files: one Item may have thousands, and has to fit into a slice. */
 const FILES_MAX: SliceBounds = { rows: 20_000, bytes: CHANGES_MAX.bytes };
-/** Those of the numbers of versions: each Item has up to 101. */
+/** The bounds for numbers of versions: each Item has up to 101. */
 const NUMBERS_MAX: SliceBounds = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
 
 const source = (table: NamedTable, bounds: SliceBounds, sql: string, more: Partial<Source> = {}): Source => ({
@@ -66,8 +69,8 @@ const CHANGED_ITEMS = `
   WHERE vault_id = ?1 AND sequence > ?2 AND sequence <= ?3 AND item_id IS NOT NULL GROUP BY item_id`;
 
 /**
- * A slice of the rows of changed Items. A version of an Item never changes: so of its versions only those are read that may be new, from the
- * one on that was current before the first of the writes.
+ * Returns SQL of a slice of the rows of changed Items. A version of an Item never changes, so only possibly new versions are read: from the
+ * version that was current before the first of the writes.
  */
 function changesOf(table: NamedTable, bounds: SliceBounds, columns: readonly string[] = columnsInVault(table)): string {
   const { name, item } = table;
@@ -83,7 +86,7 @@ function changesOf(table: NamedTable, bounds: SliceBounds, columns: readonly str
     ORDER BY ${key.join(", ")}`;
 }
 
-/** The name of the rows that tell which versions a changed Item has, and of those that tell which Items have changed. */
+/** The name of the rows with the version numbers of a changed Item, and of the rows with changed Items. */
 export const VERSION_NUMBERS = "version_numbers";
 export const CHANGED = "changed";
 
@@ -91,13 +94,13 @@ const VERSIONS = tableOf("item_versions")!;
 const ITEMS = tableOf("items")!;
 
 /**
- * SQL: the entries of the log but for those of writes after ?3, the number of the write that the backup ends with. A number beyond that of the
- * newest write is damaged: its entry is read, so that it is named.
+ * SQL: the entries of the log without those of writes after ?3, the last write of the backup. A number beyond the newest write is damaged;
+ * its entry is read, so that it is named.
  */
 const NOT_LATER = `(
   sequence IS NULL OR sequence <= ?3 OR sequence > (SELECT content_version + attribute_version FROM vaults WHERE id = ?1))`;
 
-/** What slices read: all rows of Items, those that writes have changed, or the log up to a write. */
+/** The sources of slices: all rows of Items, the changed rows, or the log up to a write. */
 export const SOURCES = {
   items: OF_ITEMS.map((table) => source(table, SLICE_MAX, sliceOfVault(table, SLICE_MAX, { keyParameter: 4 }))),
   changes: [
@@ -124,10 +127,10 @@ export const SOURCES = {
 
 export type SourceName = keyof typeof SOURCES;
 
-/** Where a slice begins: for each source the key of the row before; `null` when all of its rows were read. */
+/** The start of a slice: for each source the key of the row before; `null` if all of its rows were read. */
 export type Keys = readonly (readonly KeyValue[] | null)[];
 
-/** In: the id of an Item, or of an entry of the log, after whose rows the first slice begins. */
+/** Returns the keys after the rows of an Item, or after an entry of the log. */
 export const keysAfter = (name: SourceName, id: string): Keys =>
   SOURCES[name].map(({ table }) => {
     const [, ...others] = firstKey(table);
@@ -149,13 +152,12 @@ const SQL = {
   ),
 };
 
-/** A slice to read. */
 export interface Wanted {
   readonly name: SourceName;
   readonly keys: Keys;
-  /** The write whose later changes are read, or since which the slice tells whether D1 is still the same. */
+  /** The write after which changes are read, or since which the slice shows if D1 is still the same. */
   readonly since?: Cursor | undefined;
-  /** The last write whose changes, or whose entries of the log, are read; absent: the newest one. */
+  /** The last write whose changes or log entries are read; absent: the newest write. */
   readonly until?: Cursor | undefined;
 }
 
@@ -165,7 +167,7 @@ export interface Slice {
   /** The newest write of the vault. */
   readonly head: Cursor;
   readonly deployment: string;
-  /** Whether the log has `since` and the entry of every write after it. It has not when D1 was restored to an earlier time. */
+  /** True if the log has `since` and the entry of every later write. False after D1 was restored to an earlier time. */
   readonly isComplete: boolean;
   /** The rows of each source. */
   readonly rows: readonly (readonly (readonly Cell[])[])[];
@@ -178,8 +180,8 @@ export interface Slice {
 type Row = Record<string, Cell>;
 
 /**
- * Reads a slice: of the sources that are the farthest behind, so that none of them runs ahead of the others. Out: `undefined` when the vault
- * does not exist. Errors: `unavailable`.
+ * Reads a slice of the sources that are furthest behind, so that no source runs ahead. Returns undefined if the vault does not exist. Fails
+ * with `unavailable`.
  */
 export async function readSlice(
   db: D1Database,
@@ -223,7 +225,7 @@ export async function readSlice(
   });
 }
 
-/** Reads only the row of the vault and what belongs to the vault itself. Errors: `unavailable`. */
+/** Reads only the row of the vault and the rows that belong to the vault itself. Fails with `unavailable`. */
 export const readVault = (db: D1Database, vault: string, since?: Cursor): Promise<Result<Slice | undefined>> =>
   readSlice(db, vault, { name: "items", keys: SOURCES.items.map(() => null), since });
 
@@ -245,8 +247,8 @@ const headOf = ({ content_version: content, attribute_version: attribute, update
 });
 
 /**
- * Whether the log has an entry of every write after a position, up to the newest one. Entries may be lost. A restored database repeats
- * numbers, which the time of the position shows.
+ * Returns true if the log has an entry of every write after a position, up to the newest write. Entries may be lost. A restored database
+ * repeats numbers, which the time of the position shows.
  */
 const isComplete = (since: Cursor, head: Cursor, entries: number, isKnown: boolean): boolean =>
   since.sequence === head.sequence

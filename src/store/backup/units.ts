@@ -51,7 +51,6 @@ export function createCollector(name: SourceName): Collector {
   };
 }
 
-/** The part that has some units. */
 export const partOf = (name: SourceName, units: readonly RowUnit[]): Part => ({
   tables: SOURCES[name].flatMap(({ name: table, columns }, index) => {
     const rows = units.flatMap((unit) => unit.rows[index]!);
@@ -63,7 +62,10 @@ export const partOf = (name: SourceName, units: readonly RowUnit[]): Part => ({
 export const unitsOfPart = (name: SourceName, { tables }: Part): RowUnit[] =>
   unitsOf(SOURCES[name].map((source) => tables.find(({ table }) => table === source.name)?.rows ?? []));
 
-/** Cuts a unit that is larger than a part: its rows in their order. In: how many of the first rows a piece takes, by their characters. */
+/**
+ * Cuts a unit that is larger than a part, with its rows in order. `cut` returns the number of leading rows of a piece, given their
+ * characters.
+ */
 export function piecesOf(unit: RowUnit, cut: (characters: readonly number[], areAll: boolean) => number | undefined): RowUnit[] {
   const pieces: RowUnit[] = [];
   let rest = unit.rows.flatMap((rows, index) => rows.map((row) => ({ index, row, characters: JSON.stringify(row).length + 1 })));
@@ -86,8 +88,8 @@ const VERSION_COLUMN = SOURCES.items[VERSIONS]!.columns.indexOf("version");
 const NUMBER_COLUMN = SOURCES.changes[NUMBERS]!.columns.indexOf("version");
 
 /**
- * An Item after its changes. In: the Item as it was read before, if it was; the changes, which have all of its rows but the versions that were
- * read before. Out: `undefined` when no row is left.
+ * Returns an Item after its changes. `item` is the Item as read before, if it was. `changes` has all rows of the Item, except versions that
+ * were read before. Returns undefined if no row is left.
  */
 export function applyChanges(item: RowUnit | undefined, changes: RowUnit): RowUnit | undefined {
   const kept = new Set(changes.rows[NUMBERS]!.map((row) => row[NUMBER_COLUMN]));

@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
 import type { Finding } from "../../model/finding.ts";
 
-/** What a job has found, in the SQLite of the Durable Object that runs it. A finding is one row. */
+/** The findings of a job, in the SQLite of the Durable Object that runs it. Each finding is one row. */
 
 const SQL = {
   list: "SELECT number, finding FROM job_findings WHERE job = ?1 AND number > ?2 ORDER BY number LIMIT ?3",
@@ -23,7 +23,7 @@ export function addFindings(sql: SqlStorage, id: string, findings: readonly Find
   }
 }
 
-/** A text of a row that is damaged keeps nobody from the others: it counts as missing. */
+/** Parses an object. A damaged text counts as missing, so that it does not block other rows. */
 export function readObject<T extends object>(text: string): T | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -34,14 +34,13 @@ export function readObject<T extends object>(text: string): T | undefined {
   }
 }
 
-/** A page of findings. */
 export interface FindingPage {
   readonly findings: readonly Finding[];
   /** The number of the last one, after which the next page begins; absent on the last page. */
   readonly next: number | undefined;
 }
 
-/** In: the number after which the page begins. */
+/** Returns the page of findings after the number `after`. */
 export function loadFindings(sql: SqlStorage, id: string, after: number, limit: number): FindingPage {
   // One more, which tells whether another page follows.
   const rows = sql.exec<{ number: number; finding: string }>(SQL.list, id, after, limit + 1).toArray();

@@ -5,22 +5,22 @@ import { fence } from "../d1/fence.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * The steps of a job that write D1. A job has a row in D1 with the number of its last write; each write raises the number in its own batch,
- * and takes effect only after the write before it. So a job notices when D1 was restored to an earlier time: its row is behind, or gone.
+ * The steps of a job that write to D1. A job has a row in D1 with the number of its last write. Each write raises the number in its own
+ * batch, and takes effect only after the write before it. So a job notices a restore of D1 to an earlier time: its row is behind, or gone.
  */
 
 /** The writes of a job. A job that was forgotten may be created again with the same id, and then has another time. */
 export interface JobWrites {
   readonly job: string;
-  /** When it was created: Unix milliseconds. */
+  /** Creation time of the job, in Unix milliseconds. */
   readonly createdAt: number;
-  /** How many of its steps have written. A step that is repeated has the same number again, and so have all writes of one step. */
+  /** Number of its steps that have written. A repeated step has the same number again, and so have all writes of one step. */
   readonly writes: number;
-  /** Whether the step that is under way has written: then D1 has its number. */
+  /** True if the current step has written: D1 then has its number. */
   readonly hasWritten?: boolean;
 }
 
-/** Carries out statements in one D1 call, behind the fence of a job. Errors: those of `writeStep`. */
+/** Runs statements in one D1 call, behind the fence of a job. Fails as `writeStep` does. */
 export type WriteRows = (statements: readonly D1PreparedStatement[]) => Promise<Result<undefined>>;
 
 const LAST_WRITE = "coalesce((SELECT writes FROM job_writes WHERE id = ?1 AND created_at = ?2), 0)";
@@ -36,7 +36,8 @@ const SQL = {
 };
 
 /**
- * Looks whether D1 has all writes of a job. One D1 call, and none before the first write. Errors: `database_restored`; `unavailable`.
+ * Checks that D1 has all writes of a job. Makes one D1 call, and none before the first write. Fails with `database_restored` or
+ * `unavailable`.
  */
 export async function requireWrites(db: D1Database, { job, createdAt, writes }: JobWrites): Promise<Result<undefined>> {
   if (writes === 0) return ok(undefined);
@@ -46,8 +47,8 @@ export async function requireWrites(db: D1Database, { job, createdAt, writes }: 
 }
 
 /**
- * Carries out the next write of a job, in one D1 call. Errors: `database_restored`, when D1 lacks an earlier write of the job; `database_full`;
- * `unavailable`, also when the write may have taken effect: it may be repeated.
+ * Makes the next write of a job, in one D1 call. Fails with `database_restored` if D1 lacks an earlier write of the job, with
+ * `database_full`, and with `unavailable`, also if the write may have taken effect. It can then be repeated.
  */
 export async function writeStep(
   db: D1Database,
@@ -59,8 +60,8 @@ export async function writeStep(
 }
 
 /**
- * Makes void what a job has written and is still on its way, when the job ends: the last write, whose number this raises by two, because D1 may
- * not have it. One D1 call. Errors: those of `writeStep`.
+ * Invalidates a write that may still be in flight when the job ends, by advancing the fence past it. The number is raised by two, because D1
+ * may not have the last write. Makes one D1 call. Fails as `writeStep` does.
  */
 export async function voidWrites(db: D1Database, written: JobWrites): Promise<Result<undefined>> {
   const next = { ...written, writes: written.writes + 1 };
@@ -76,7 +77,7 @@ const raiseWrites = (db: D1Database, { job, createdAt, writes, hasWritten = fals
 /** Milliseconds for which the row of a job is kept, longer than jobs are kept after their end. A job that is older fails at its next write. */
 const WRITES_KEPT_MS = 60 * DAY;
 
-/** Deletes the rows of old jobs. One D1 call. In: Unix milliseconds. Throws when D1 fails. */
+/** Deletes the rows of old jobs in one D1 call. `now` is in Unix milliseconds. Throws if D1 fails. */
 export async function forgetWrites(db: D1Database, now: number): Promise<void> {
   must("forget the writes of jobs", await runBatch(db, db.prepare(SQL.forget).bind(now - WRITES_KEPT_MS)));
 }

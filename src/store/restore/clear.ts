@@ -13,13 +13,13 @@ import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /** Deletes the rows of a vault in D1, before the rows of a backup are written. */
 
-/** The most rows of Files, and the most entries of the log, of one step. */
+/** Rows of Files, and entries of the log, in one step. */
 const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
   /**
-   * Leaves a vault whose state is not the one that was compared with the backup, unless it is to be replaced whatever was written to it
-   * meanwhile. A damaged time is compared as JavaScript has rounded it.
+   * Keeps a vault whose state differs from the one compared with the backup, unless later writes are to be overwritten too. A damaged time is
+   * compared as JavaScript has rounded it.
    */
   deleteVault: `
     DELETE FROM vaults WHERE id = ?1 AND ${NEWEST_KEY_ID} = ?4
@@ -31,7 +31,7 @@ const SQL = {
       SELECT item_id, id, generation FROM ${table.name} WHERE vault_id = ?1
       ORDER BY ${keyInVault(table).join(", ")} LIMIT ${SLICE_ROWS_MAX.files}`,
   ),
-  /** Of Files the rows that `files` has read, whose contents were recorded before: also when the call takes effect late. */
+  /** Deletes only rows of Files that `files` has read and whose contents were recorded before, even if the call takes effect late. */
   deleteFiles: TABLES_OF_CONTENTS.map(
     (table) => `
       DELETE FROM ${table.name} WHERE vault_id = ?1
@@ -48,7 +48,6 @@ const SQL = {
     SELECT 1 WHERE ${hasRowsOfVault(TABLES_OF_VAULT)} OR EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL)`,
 };
 
-/** A row of a File. */
 interface File {
   readonly item_id: string;
   readonly id: string;
@@ -57,16 +56,16 @@ interface File {
 
 /** The rows of a vault in D1. */
 interface Leftovers {
-  /** Whether the row of the vault is there, and whether the restore has its mark. */
+  /** True if the row of the vault exists, and true if the restore has its mark. */
   readonly isThere: boolean;
   readonly isMarked: boolean;
-  /** Whether there are any other rows. */
+  /** True if there are other rows. */
   readonly any: boolean;
   /** The rows of Files of the next slice, by table. */
   readonly files: readonly (readonly File[])[];
 }
 
-/** Errors: `unavailable`. */
+/** Fails with `unavailable`. */
 async function loadLeftovers(db: D1Database, vault: string): Promise<Result<Leftovers>> {
   type State = { readonly isThere: number; readonly isMarked: number };
   const bind = (sql: string) => db.prepare(sql).bind(vault);
@@ -88,7 +87,7 @@ const removeVault = (db: D1Database, step: Step, compared: VaultState | undefine
   ];
 };
 
-/** The statements that delete a slice of what `loadLeftovers` has found. */
+/** Returns the statements that delete a slice of the rows from `loadLeftovers`. */
 const deleteLeftovers = (db: D1Database, vault: string, { files }: Leftovers): D1PreparedStatement[] => [
   ...SQL.deleteFiles.map((sql, index) => {
     const keys = files[index]!.map(({ item_id, id, generation }) => [item_id, id, generation]);
@@ -98,9 +97,11 @@ const deleteLeftovers = (db: D1Database, vault: string, { files }: Leftovers): D
 ];
 
 /**
- * The second phase: it deletes the row of the vault, if there is one, and then the other rows, a slice at a time. Their contents stay in FILES
- * for the retention. The contents that the backup names too are not deleted at all. Of the registry nothing is deleted. Errors:
- * `backup_newer`, when the vault has changed since it was compared, and is not to be overwritten; those of the ports; `unavailable`.
+ * The second phase: deletes the row of the vault, if there is one, and then its other rows, one slice at a time. Their contents stay in FILES
+ * for the retention. Contents that the backup names too are not deleted. Nothing of the registry is deleted.
+ *
+ * Fails with `backup_newer` if the vault has changed since it was compared and must not be overwritten, as the ports do, and with
+ * `unavailable`.
  */
 export async function clearStep({ store, input, prepare, write }: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position, compared } = step;

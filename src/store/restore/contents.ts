@@ -14,10 +14,10 @@ import type { Step, Stepped } from "./step.ts";
  * run ends with it. The phase `bucket` asks the bucket again, because a sweep that began before the restore may have deleted contents since.
  */
 
-/** The most contents that the coordinator records in one call. */
+/** Contents that the coordinator records in one call. */
 const RECORDED_CONTENTS_MAX = 50;
 
-/** Checks one part, and copies its contents as far as the calls of the step go. Errors: `backup_damaged`, `unavailable`. */
+/** Checks one part, and copies its contents as far as the calls of the step go. Fails with `backup_damaged` or `unavailable`. */
 export async function contentsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position } = step;
   const { dryRun } = ports.input;
@@ -50,8 +50,8 @@ interface CopiedContents {
 }
 
 /**
- * Copies the contents of a part that FILES does not have, from the File of the position on. A dry run only authenticates them. A content
- * that is missing or does not open becomes a finding, and the other contents are still copied. Errors: `unavailable`.
+ * Copies the contents of a part that FILES does not have, starting at the File of the position. A dry run only authenticates them. A missing
+ * or damaged content becomes a finding, and the other contents are still copied. Fails with `unavailable`.
  */
 async function copyContents(ports: RestorePorts, step: Step, part: Part): Promise<Result<CopiedContents>> {
   const { manifest, keys, position } = step;
@@ -67,7 +67,7 @@ async function copyContents(ports: RestorePorts, step: Step, part: Part): Promis
     }
     for (const [offset, fileRow] of group.entries()) {
       if (index + offset > position.index && ports.isSpent()) return ok({ next: index + offset, findings });
-      // A row that does not open is named with the other rows of the part.
+      // A broken row is named with the other rows of the part.
       for (const file of await openPartFiles(keys, manifest.vault, [fileRow])) {
         const copied = await restoreContent(ports, step, file);
         if (!copied.ok) return copied;
@@ -78,7 +78,7 @@ async function copyContents(ports: RestorePorts, step: Step, part: Part): Promis
   return ok({ next: undefined, findings });
 }
 
-/** Out: the fault of the content in the backup, when FILES does not have it. */
+/** Returns the fault of the content in the backup, if FILES does not have the content. */
 async function restoreContent(
   { store, input }: RestorePorts,
   { manifest }: Step,

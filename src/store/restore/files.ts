@@ -25,7 +25,7 @@ export function fileRowsOf(part: Part): FileRow[] {
   return [...new Map(rows.map((row) => [`${row.item_id}/${row.id}/${row.generation}`, row])).values()];
 }
 
-/** The rows of Files of a vault that open. */
+/** Returns the Files of a vault whose rows can be decrypted. */
 export async function openPartFiles(keys: VaultKeys, vault: string, rows: readonly FileRow[]): Promise<PartFile[]> {
   const opened = await Promise.all(rows.map((row) => openFile(keys, vault, row)));
   return opened.flatMap((file, index) =>

@@ -8,9 +8,9 @@ import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * What D1 has of a vault before a restore, and the mark of one that is under way: a row of `restores`. The mark of a vault is there from the
- * deletion of its row to the return of the row, so that whoever finds rows without a vault knows why. That of the registry stays: a restore of
- * everything goes on with its backup.
+ * The state of a vault in D1 before a restore, and the mark of a running restore: a row of `restores`. The mark of a vault exists from the
+ * deletion of its row to the return of the row, and explains rows without a vault. The mark of the registry stays: a restore of everything
+ * continues with its backup.
  */
 
 /** The columns that identify the state of a vault in D1. */
@@ -23,12 +23,12 @@ export interface VaultState {
 
 /** The state in D1 of the vault or registry to restore. */
 export interface Known {
-  /** The mark. */
+  /** The restore that has begun. */
   readonly begun: { readonly number: number; readonly manifest: string } | undefined;
   readonly vault: VaultState | undefined;
-  /** Whether the log has the deletion of the vault. */
+  /** True if the log has the deletion of the vault. */
   readonly deleted: boolean;
-  /** When the newest webhook was made: Unix milliseconds. An impossible time is ignored. */
+  /** Creation time of the newest webhook, in Unix milliseconds. An impossible time is ignored. */
   readonly webhook: number;
   /** The id of the deployment (null if its row is lost), whether it has or had vaults or tokens, and whether it has a vault. */
   readonly deployment: string | null;
@@ -55,7 +55,7 @@ const SQL = {
 /** SQL: whether the vault ?1 is marked. */
 export const IS_MARKED = "EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)";
 
-/** In: the id of a vault, or `REGISTRY`. Errors: `unavailable`. */
+/** Loads the state of a vault or of `REGISTRY`. Fails with `unavailable`. */
 export async function loadKnown(db: D1Database, vault: string): Promise<Result<Known>> {
   type Flags = Record<"inUse" | "hasVaults" | "webhook" | "deleted", number> & { readonly deployment: string | null };
   const read = await runBatch<[NonNullable<Known["begun"]>, VaultState, Flags]>(
@@ -78,7 +78,7 @@ export async function loadKnown(db: D1Database, vault: string): Promise<Result<K
   });
 }
 
-/** The statement by which an unused database becomes one of the deployment of the backup; before that of `beginRestore`. */
+/** Returns the statement that assigns an unused database to the deployment of the backup. It comes before that of `beginRestore`. */
 export const adoptDeployment = (db: D1Database, { manifest }: Pick<OpenManifest, "manifest">): D1PreparedStatement =>
   db.prepare(SQL.adopt).bind(manifest.deployment);
 

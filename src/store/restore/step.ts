@@ -5,9 +5,9 @@ import type { Position } from "../../model/restore.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import type { VaultState } from "./mark.ts";
 
-/** The phases of a restore are functions from a step to what it has reached (vault.ts). */
+/** The phases of a restore are functions from a step to its result (vault.ts). */
 
-/** What one phase works with. */
+/** The environment of one phase. */
 export interface Step {
   readonly manifest: Manifest;
   readonly sha256: string;
@@ -18,9 +18,9 @@ export interface Step {
   readonly keys: VaultKeys | undefined;
 }
 
-/** What a phase has reached. */
+/** The result of a phase. */
 export interface Stepped {
   readonly position: Position;
-  /** The rows and contents that do not open. */
+  /** The rows and contents that cannot be decrypted. */
   readonly findings?: readonly Finding[] | undefined;
 }

@@ -11,34 +11,35 @@ import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.
 import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
 /**
- * Wraps the keys of vaults again, and seals the rows of tokens again, under the active root key, in slices (contract 20.3).
+ * Wraps the keys of vaults, and reseals the rows of tokens, under the active root key, in slices (contract 20.3).
  *
- * No coordinator takes part. Of the row of a vault, a commit writes neither `root_key_id` nor the wrapped keys
- * (commit/commit.ts), and no fence compares the wrapped texts; a slice writes nothing else. So neither can undo the other. The only
- * commit that writes them gives the vault new keys (decision 0032): it writes all of them under one root key, so that they open whatever a
- * slice has written before. Each row is written by compare and swap: only while its root key and its wrapped or sealed texts are still
- * those that were read. A row that was deleted, or given other keys meanwhile, stays as it is. A new row is under the active key already.
+ * No coordinator takes part. A commit writes neither `root_key_id` nor the wrapped keys of a vault's row (commit/commit.ts), and no fence
+ * compares the wrapped texts. A slice writes nothing else, so neither can undo the other. Only the commit that gives the vault new keys
+ * writes them (decision 0032). It wraps all of them under one root key, so they can be unwrapped whatever a slice has written before.
  *
- * A coordinator may have the row with the old wrapped keys in its cache. They still unwrap to the same keys, and the next commit does
- * not write them. When the old root key is gone, the cached row does not open, and the commit loop reads the row (vault/group.ts).
+ * Each row is written by compare and swap, only if its root key and its wrapped or sealed texts are unchanged. A row that was since deleted
+ * or got other keys is not changed. A new row is already under the active key.
  *
- * A slice that is cut off anywhere has rewrapped each row or left it. jobs/rewrap.ts makes the slices.
+ * A coordinator may have the row with the old wrapped keys in its cache. They unwrap to the same keys, and the next commit does not write
+ * them. After the old root key is removed, the cached row cannot be decrypted, and the commit loop reads the row (vault/group.ts).
+ *
+ * A slice that is interrupted has rewrapped each row or left it unchanged. jobs/rewrap.ts makes the slices.
  */
 
-/** How one table is rewrapped. A row is what its `select` gives. */
+/** The rewrapping of one table. A row is a result of its `select`. */
 interface RewrapTable {
   readonly table: "vaults" | "tokens" | "ended_tokens";
-  /** The most rows of a slice. Their new texts are one parameter of a statement, which D1 limits to 2 MB. */
+  /** Rows of a slice. Their new texts are one parameter of a statement, which D1 limits to 2 MB. */
   readonly rows: number;
   /** The columns besides `id` and `root_key_id`. */
   readonly columns: string;
-  /** In: ?1 a JSON array of what `rewrap` gives, ?2 the id of the active key. */
+  /** ?1: a JSON array of results of `rewrap`. ?2: the id of the active key. */
   readonly update: string;
-  /** Errors: `misconfigured`, `integrity`: the row does not open. */
+  /** Fails with `misconfigured` or `integrity` if the row cannot be decrypted. */
   rewrap(store: Store, row: never): Promise<Result<object>>;
 }
 
-/** Where a slice begins: after this row of this table. */
+/** The start of a slice: after this row of this table. */
 export interface RewrapCursor {
   readonly table: RewrapTable["table"];
   /** The empty text comes before all ids. */
@@ -47,23 +48,23 @@ export interface RewrapCursor {
 
 export const FIRST_SLICE: RewrapCursor = { table: "vaults", after: "" };
 
-/** What a slice has reached. */
+/** The result of a slice. */
 export interface RewrapSlice {
-  /** How many rows other keys than the active one still hold, in all, before the slice. */
+  /** Number of all rows under other keys than the active key, before the slice. */
   readonly rows: number;
-  /** The rows that do not open, and so stay as they are: their root key is missing, or they are damaged. */
+  /** The rows that cannot be decrypted and are not changed: their root key is missing, or they are damaged. */
   readonly findings: readonly Finding[];
-  /** Whether the slice has written rows. */
+  /** True if the slice has written rows. */
   readonly hasWritten: boolean;
-  /** Where the next slice begins; absent at the end. Rows that appeared behind it meanwhile are in the `rows` of the next pass. */
+  /** The position of the next slice; absent at the end. Rows that appeared behind it are in the `rows` of the next pass. */
   readonly next: RewrapCursor | undefined;
 }
 
 const ROWS = "SELECT coalesce(sum(vaults + tokens + ended_tokens), 0) AS rows FROM root_key_uses WHERE id <> ?1";
 
 /**
- * One slice: rows of one table. Two D1 calls. Errors: `unavailable`, those of `write`. A slice that is repeated finds the rows that it has
- * left.
+ * Rewraps one slice: rows of one table. Makes two D1 calls. Fails with `unavailable`, and as `write` does. A repeated slice finds the rows
+ * that were left.
  */
 export async function rewrapSlice(
   store: Store,
@@ -116,7 +117,7 @@ const selectRows = ({ table, columns }: RewrapTable): string => `
   WHERE id > ?1 AND root_key_id <> ?2 AND EXISTS (SELECT 1 FROM root_key_uses WHERE id <> ?2 AND ${table} > 0)
   ORDER BY id LIMIT ?3`;
 
-/** The rows of vaults. A row is written only while its list of keys is the one that was read. */
+/** The rows of vaults. A row is written only if its list of keys is unchanged. */
 const REWRAPPED_VAULTS: RewrapTable = {
   table: "vaults",
   rows: 100,
@@ -137,7 +138,7 @@ async function rewrap(store: Store, row: KeyRow): Promise<Result<object>> {
   return list.ok ? ok({ ...row, new_keys: list.value }) : list;
 }
 
-/** Each sealed text has its own random nonce, so header and nonce tell whether it is the one that was read. */
+/** Each sealed text has its own random nonce, so header and nonce show if it is unchanged. */
 const unchanged = (table: string): string => `
   WHERE ${table}.id = new.value ->> 'id' AND root_key_id = new.value ->> 'root_key_id'
     AND substr(sealed, 1, ${HEADER_AND_NONCE_LENGTH}) = new.value ->> 'nonce'`;
@@ -193,9 +194,9 @@ interface Signature {
 const currentSignature = ({ signed_by, claims }: TokenRow): Signature => ({ signed_by, hash: claims });
 
 /**
- * Nobody has the text of a token for service bindings or of the row of a person, so the active key signs it, and it does not depend on the
- * old one. Only a row that its hash authenticates is signed: another one would become valid by this. That one keeps its hash, and stays
- * refused.
+ * Signs a token whose text nobody has: for service bindings, or the row of a person. The active key signs it, so it does not depend on the
+ * old key. Only a row that its hash authenticates is signed, because the signature would make any other row valid. Such a row keeps its hash,
+ * and stays refused.
  */
 async function signByActive({ keyring }: Store, row: TokenRow, claims: Claims): Promise<Signature> {
   const signed = await signAgain(keyring, row);

@@ -25,7 +25,7 @@ import type { Cursor } from "../../model/cursor.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
 
-/** How often a change is tried when it finds another version of the row than it read. */
+/** Tries of a change, if the row has changed since it was read. */
 const TRIES_MAX = 3;
 
 /** The number of changes of a webhook that are recognized when their request is repeated. */
@@ -35,8 +35,8 @@ type Answer = Result<readonly Webhook[]>;
 type Of<K extends WebhookRequest["kind"]> = Extract<WebhookRequest, { kind: K }>;
 
 /**
- * Carries out a request. Out: the webhooks that it asks for; after a deletion none. Errors: `vault_not_found`, `webhook_not_found`,
- * `idempotency`, `quota`, `database_full`, `busy`, `integrity`, `unavailable`, `uncertain`.
+ * Answers a request with its webhooks; none after a deletion. Fails with `vault_not_found`, `webhook_not_found`, `idempotency`, `quota`,
+ * `database_full`, `busy`, `integrity`, `unavailable` or `uncertain`.
  */
 export async function answerWebhooks(ports: WebhookPorts, vault: string, request: WebhookRequest): Promise<Answer> {
   const loaded = await loadWebhooks(ports.store, vault);
@@ -58,7 +58,7 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
 
 const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ id }) => id === wanted);
 
-/** In: the secret, if the answer contains it. Out: nothing for a webhook that was deleted meanwhile. */
+/** Returns the webhook, with its secret if the answer contains it. Returns an empty list if the webhook was since deleted. */
 function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
   const progress = findProgress(ports.sql, webhook.id);
   if (!progress || progress.state === "DELETED") return [];
@@ -152,9 +152,9 @@ async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   return ok([]);
 }
 
-/** What a change by the admin makes of a webhook. Pure but for the new secret; times are Unix milliseconds. */
+/** The changes by the admin to a webhook. Pure but for the new secret; times are Unix milliseconds. */
 
-/** Out: the definition itself when nothing of it changes, also when the request has made its secret already. */
+/** Returns the definition itself if nothing changes, also if the request has already made its secret. */
 function changeDefinition(
   definition: WebhookDefinition,
   { url = definition.url, rotateSecret }: WebhookChange,
@@ -167,7 +167,7 @@ function changeDefinition(
   return { ...definition, url, secret: createWebhookSecret(), previous, rotation: request };
 }
 
-/** The progress after a change by the admin. In: the newest position of the vault. */
+/** Returns the progress after a change by the admin. `head` is the newest position of the vault. */
 function changeProgress(progress: Progress, change: WebhookChange, head: Cursor, now: number): Progress {
   const { url, enabled, resume } = change;
   const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
@@ -178,8 +178,8 @@ function changeProgress(progress: Progress, change: WebhookChange, head: Cursor,
 }
 
 /**
- * Lists the attempts to deliver to a webhook, or sends a test to it, which changes neither its state nor its position. Out: the attempts that
- * were asked for, the newest first. Errors: `vault_not_found`, `webhook_not_found`, `integrity`, `unavailable`.
+ * Lists the attempts to deliver to a webhook, or sends a test to it, which changes neither its state nor its position. Returns the attempts,
+ * newest first. Fails with `vault_not_found`, `webhook_not_found`, `integrity` or `unavailable`.
  */
 export async function answerAttempts(
   ports: WebhookPorts,

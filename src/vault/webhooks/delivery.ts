@@ -32,17 +32,16 @@ import { ok, type Result } from "../../model/result.ts";
 import { type EventPage, loadEvents } from "../../store/events/events.ts";
 
 /**
- * The webhooks' part of the coordinator's alarm. One D1 call finds the webhooks and the newest event, another one a page of events
- * for all webhooks at the same position.
+ * The webhooks' part of the coordinator's alarm. One D1 call finds the webhooks and the newest event. Another call loads a page of events for
+ * all webhooks at the same position.
  */
 
 /** A request that writes the rows of both storages may take this long: until then a row may lack the other one. */
 const BEING_WRITTEN_MS = MINUTE;
 
 /**
- * Sets the alarm after a commit, when webhooks wait for its event. The commit's answer does not wait until that is durable: an alarm
- * that is lost is made up for by the next commit, or by the poll. In: Unix milliseconds. Never throws, because the
- * commit has taken effect.
+ * Sets the alarm after a commit, if webhooks wait for its event. `now` is in Unix milliseconds. The commit's answer does not wait until the
+ * alarm is durable: the next commit or the poll makes up for a lost alarm. Never throws, because the commit has taken effect.
  */
 export async function announceCommit(storage: DurableObjectStorage, now: number): Promise<void> {
   try {
@@ -83,13 +82,15 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   });
 }
 
-/** The webhooks that are due. Those furthest behind come first. Those whose receivers fail come last, so that they delay no other one. */
+/**
+ * Returns the due webhooks. Those furthest behind come first. Webhooks with failing receivers come last, so that they delay no other webhook.
+ */
 const dueRows = ({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): Progress[] =>
   listProgress(sql)
     .filter(({ state, failures, due }) => due <= clock() || (state === "ACTIVE" && failures === 0))
     .toSorted((a, b) => a.failures - b.failures || a.sequence - b.sequence);
 
-/** When D1 did not answer: postpones what is due. The other rows keep their times. */
+/** Postpones due webhooks after D1 did not answer. The other rows keep their times. */
 export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): void {
   for (const progress of dueRows({ sql, clock })) replaceProgress(sql, progress, postponed(progress, clock()));
 }
@@ -110,12 +111,12 @@ export function reconcile({ sql, clock }: WebhookPorts, vault: string, { head, w
   for (const webhook of webhooks) if (!known.has(webhook.id)) insertProgress(sql, restoredProgress(vault, webhook, head, now));
 }
 
-/** The progress of a webhook that a restore of the database has brought back. It is paused, because the admin had deleted it. */
+/** Returns the progress of a webhook that a restore of the database has brought back. It is paused, because the admin had deleted it. */
 function restoredProgress(vault: string, { id, createdAt }: StoredWebhook, head: Cursor, now: number): Progress {
   return { ...newProgress(vault, { id, createdAt }, head, now), state: "PAUSED", lastError: { kind: "restored", at: now } };
 }
 
-/** The progress of a new webhook: it gets the events after the newest one. */
+/** Returns the progress of a new webhook, which gets the events after the newest event. */
 export const newProgress = (
   vault: string,
   { id, createdAt }: Pick<StoredWebhook, "id" | "createdAt">,
@@ -141,7 +142,7 @@ export const newProgress = (
 
 /** Delivers events to one webhook, one at a time and in order. */
 
-/** The most messages, and about the most milliseconds, of one run of the alarm. On the free plan an invocation sends at most 50. */
+/** Limits of one run of the alarm: messages, and approximate milliseconds. On the free plan an invocation sends at most 50 requests. */
 const RUN_MAX = { messages: 40, milliseconds: 20 * SECOND };
 
 /** The state that the webhooks of a run share. */
@@ -187,7 +188,7 @@ async function deliverEvents(run: Run, webhook: StoredWebhook, progress: Progres
   else replaceProgress(run.sql, current, idle(current, run.clock()));
 }
 
-/** The next run goes on, which begins at once. */
+/** Lets the next run continue, and start at once. */
 const continueSoon = ({ sql, clock }: Run, progress: Progress): void =>
   void replaceProgress(sql, progress, { ...progress, due: clock() });
 
@@ -195,11 +196,11 @@ interface Step {
   readonly message: (progress: Progress) => Promise<Message>;
   /** The position after its delivery. */
   readonly position: Cursor;
-  /** How many events it has. */
+  /** Number of events in the message. */
   readonly events: number;
 }
 
-/** Errors: `unavailable`, `vault_not_found`. */
+/** Fails with `unavailable` or `vault_not_found`. */
 async function nextSteps(
   run: Run,
   progress: Progress,
@@ -213,7 +214,7 @@ async function nextSteps(
   return ok({ more: true, steps: [{ message: (to) => resetMessage(to, run.head), position: run.head, events: 0 }] });
 }
 
-/** Out: the progress after the delivery; `undefined` when it failed, or when the admin has changed the webhook meanwhile. */
+/** Returns the progress after the delivery, or undefined if it failed or the admin has since changed the webhook. */
 async function deliver(
   run: Run,
   { definition }: StoredWebhook,
@@ -228,7 +229,7 @@ async function deliver(
   return replaceProgress(run.sql, progress, next, { ...attempt, events }) && !error ? next : undefined;
 }
 
-/** When a webhook is tried again, and when it is given up (contract 17.8 and 17.9). Pure functions; times are Unix milliseconds. */
+/** The retries of a webhook, and the time at which it is given up (contract 17.8 and 17.9). Pure functions; times are Unix milliseconds. */
 
 /** The time after which a webhook without news looks for events that no commit has announced. */
 const POLL_MS = 15 * MINUTE;
@@ -243,7 +244,7 @@ const GIVE_UP_MS = DAY;
 /** The status by which a receiver says that it wants no more messages (Standard Webhooks, "Delivery success and failure"). */
 const GONE_STATUS = 410;
 
-/** After the delivery of an event. In: its position. */
+/** Returns the progress after the delivery of an event at a position. */
 export const delivered = (progress: Progress, { sequence, at }: Cursor, now: number): Progress => ({
   ...progress,
   sequence,
@@ -255,16 +256,16 @@ export const delivered = (progress: Progress, { sequence, at }: Cursor, now: num
   lastError: null,
 });
 
-/** Without an event to deliver. Before the deletion of the vault, which may be on its way, it looks again soon. */
+/** Returns the progress without an event to deliver. The next look is soon if the deletion of the vault may be in flight. */
 export const idle = (progress: Progress, now: number): Progress => ({
   ...progress,
   due: now + (progress.deletionNoticeAt === null ? POLL_MS : MINUTE),
 });
 
-/** When D1 did not answer: no failure of the receiver. */
+/** Returns the progress after D1 did not answer, which is no failure of the receiver. */
 export const postponed = (progress: Progress, now: number): Progress => ({ ...progress, due: now + MINUTE });
 
-/** After an attempt that failed: exponential backoff with jitter. In: a random number from 0 to 1. */
+/** Returns the progress after a failed attempt: exponential backoff with jitter. `random` is from 0 to 1. */
 export function failed(progress: Progress, error: DeliveryError, random: number): Progress {
   const failures = progress.failures + 1;
   const failingSince = progress.failingSince ?? error.at;
@@ -274,8 +275,8 @@ export function failed(progress: Progress, error: DeliveryError, random: number)
 }
 
 /**
- * The event `vault.deleted`. The deletion of a vault deletes its keys and the rows of its webhooks, so the coordinator keeps
- * in its own storage what the last message needs, sealed under the root key.
+ * The event `vault.deleted`. The deletion of a vault deletes its keys and the rows of its webhooks. So the coordinator keeps the data of the
+ * last message in its own storage, sealed under the root key.
  */
 
 /** Runs before the commit that deletes a vault. When it fails, the vault is deleted, and the receivers are not told. */
@@ -326,7 +327,7 @@ async function sendDeletionNotice(ports: WebhookPorts, progress: Progress): Prom
   else deleteProgress(sql, id);
 }
 
-/** Out: the progress after an attempt that failed. */
+/** Returns the progress after a failed attempt. */
 async function tryDeletionNotice(ports: WebhookPorts, progress: Progress, target: DeletionNotice): Promise<Progress | undefined> {
   const error = errorOf(await sendMessage(ports, target, await deletionMessage(progress, progress.deletionNoticeAt!)));
   return error && failed(progress, error, ports.random());

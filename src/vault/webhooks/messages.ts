@@ -10,7 +10,7 @@ import type { Attempt } from "../../model/webhook.ts";
 import { publicUrlFault } from "../../model/public-url.ts";
 import type { DeletionNotice } from "../../store/events/webhook-rows.ts";
 
-/** What the functions of webhooks work with. */
+/** The environment of the functions of webhooks. */
 export interface WebhookPorts {
   /** The coordinator's own storage. */
   readonly sql: SqlStorage;
@@ -31,7 +31,7 @@ export interface Message {
 
 interface Content {
   readonly type: string;
-  /** When it happened: Unix milliseconds. */
+  /** Time of the event, in Unix milliseconds. */
   readonly at: number;
   readonly data: object;
 }
@@ -42,7 +42,6 @@ async function messageOf({ vault, id }: Progress, what: string, { type, at, data
   return { id: `msg_${base32(hash)}`, body };
 }
 
-/** The message of an event of the vault. */
 export function eventMessage(progress: Progress, event: VaultEvent): Promise<Message> {
   const { type, at, sequence, item, version, actor } = event;
   const cursor = formatCursor(event);
@@ -51,7 +50,8 @@ export function eventMessage(progress: Progress, event: VaultEvent): Promise<Mes
 }
 
 /**
- * The message that events are missing: the log has no entry of the position of the webhook any more. In: where it goes on.
+ * Returns the message that events are missing: the log no longer has an entry at the webhook's position. `head` is the position at which the
+ * webhook continues.
  */
 export const resetMessage = (progress: Progress, head: Cursor): Promise<Message> =>
   messageOf(progress, `reset ${formatCursor(progress)}`, {
@@ -60,13 +60,13 @@ export const resetMessage = (progress: Progress, head: Cursor): Promise<Message>
     data: { sequence: head.sequence, cursor: formatCursor(head) },
   });
 
-/** The last message of a webhook. In: when the vault was deleted, Unix milliseconds. */
+/** Returns the last message of a webhook. `at` is the time of the vault's deletion, in Unix milliseconds. */
 export const deletionMessage = (progress: Progress, at: number): Promise<Message> =>
   messageOf(progress, "deletion", { type: "vault.deleted", at, data: { actor: "admin" } });
 
 /**
- * A message without an event, by which the admin finds out whether the receiver gets messages. In: Unix milliseconds, and a random number:
- * a receiver drops a message whose id it had before.
+ * Returns a message without an event, with which the admin checks that the receiver gets messages. `at` is in Unix milliseconds. `random`
+ * makes the id new, because a receiver drops a message with a known id.
  */
 export const testMessage = (progress: Progress, at: number, random: number): Promise<Message> =>
   messageOf(progress, `test ${at} ${random}`, { type: "test", at, data: {} });
