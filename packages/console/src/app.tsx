@@ -70,7 +70,7 @@ function View({ name }: { readonly name: ViewName }) {
   return canOpen(name, session.value!) ? <Shown /> : <Refused name={name} />;
 }
 
-/** In place of a view that the session may not open. */
+/** Replaces a view that the session may not open. */
 const Refused = ({ name }: { readonly name: ViewName }) => (
   <Page title={VIEWS[name].label} actions={<AdminOffer />}>
     {session.value!.admin ? (
@@ -84,12 +84,12 @@ const Refused = ({ name }: { readonly name: ViewName }) => (
 );
 
 /**
- * Asks to sign in when the session has ended. Who had opened the page continues where they were; somebody else begins anew.
- * People sign in by pages of an identity provider, so these open in another tab (state/watch-session.ts).
+ * Asks to sign in when the session has ended. The same user continues in place; another user starts anew. People sign in by pages of an
+ * identity provider, so these open in another tab (state/watch-session.ts).
  */
 function SessionEnded() {
   const other = otherSession.value;
-  // A message may offer to undo what the session that has ended has done.
+  // A message may offer to undo an action of the ended session.
   useLayoutEffect(hideToasts, []);
   return (
     <Dialog title="Your session has ended" signsIn>

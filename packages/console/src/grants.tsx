@@ -6,11 +6,11 @@ import { SignInForm } from "./sign-in.tsx";
 import { Dialog } from "./ui/dialog.tsx";
 import { afterRender } from "./ui/after-render.ts";
 
-/** Adding a grant to the session: an admin opens vaults with a token, and who has a token becomes an admin. */
+/** Adds a grant to the session: an admin opens vaults with a token, or a token holder becomes an admin. */
 
 type Grant = "admin" | "token";
 
-/** The grant that the open dialog asks for. */
+/** The grant requested by the open dialog. */
 const asked = signal<Grant | undefined>(undefined);
 
 export const askFor = (grant: Grant): void => void (asked.value = grant);
@@ -39,7 +39,7 @@ function focusNavigation(): void {
     document.querySelector<HTMLElement>(place)?.focus();
 }
 
-/** The dialog, when a grant is asked for. It is outside of the navigation, whose popover closes when a dialog opens. */
+/** The dialog for a requested grant. It is outside the navigation, whose popover closes when a dialog opens. */
 export function GrantDialog() {
   const grant = asked.value;
   if (grant === undefined) return null;

@@ -12,7 +12,7 @@ import { AdminOffer } from "./grants.tsx";
 import { SignOut } from "./sign-out.tsx";
 import { chooseLook, type Look, look, LOOKS } from "./ui/look.ts";
 
-/** The navigation: the views that the session may open, in two groups, and the account. On a phone it is below the view. */
+/** The navigation: the session's views in two groups, and the account. On a phone it is below the view. */
 
 /** The popover of a phone with all of the navigation. */
 const NAVIGATION = "navigation";
@@ -87,7 +87,7 @@ function ViewLinks({ names }: { readonly names: readonly ViewName[] }) {
   );
 }
 
-/** How many tokens end soon, or root keys are to be replaced: a view has the name of the part of /health that counts them. */
+/** The number of tokens about to expire, or of root keys to replace. A view has the name of the part of /health that counts them. */
 function Badge({ view }: { readonly view: ViewName }) {
   const found = health.value?.dependencies.find(({ service }) => service === view);
   if (found?.count === undefined) return null;
@@ -138,7 +138,7 @@ export function BottomBar() {
   );
 }
 
-/** The menu of who is signed in: the look of the page, becoming an administrator, and signing out. */
+/** The menu of the signed-in user: the look of the page, becoming an administrator, and signing out. */
 
 const ACCOUNT = "account";
 

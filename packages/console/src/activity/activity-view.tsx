@@ -19,7 +19,7 @@ import { type Log, LOGS } from "./load.ts";
 import { MoreEntries } from "./more-entries.tsx";
 import { failure, loaded, loadMore, query, show, since, state } from "./state.ts";
 
-/** Who did what: the entries of a log, what they are filtered by, and how many there were on each day. */
+/** The entries of a log, their filters, and their number on each day. */
 
 const DAYS = 60;
 
@@ -80,7 +80,7 @@ function LogChoice({ logs }: { readonly logs: readonly Log[] }) {
   );
 }
 
-/** The day at which the chart ends: the one until which entries are shown, or today. */
+/** Returns the last day of the chart: the end of the filter, or today. */
 function lastDay(): Date {
   const { before } = boundsOf(query.value.filters);
   return before === undefined || before > Date.now() ? new Date() : new Date(before - 1);
@@ -101,10 +101,10 @@ function DayChart() {
   );
 }
 
-/** Which part of the log was searched. */
+/** Returns the searched part of the log. */
 const coverage = (): string => (since.value ? ` since ${formatTime(since.value.toISOString())}` : "");
 
-/** How many entries were found, and where: entries that the page shows are never taken for the whole log. */
+/** Returns the number of entries found, and the searched part, so that the shown entries are not taken for the whole log. */
 function summary(): string {
   const count = loaded.value.entries.length;
   const found = `${count.toLocaleString("en")} ${isFiltered(query.value.filters) ? "matching " : ""}${count === 1 ? "entry" : "entries"}`;

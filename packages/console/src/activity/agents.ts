@@ -1,6 +1,6 @@
-/** What sent a request, in words: the browser and the system, or the name of a program. */
+/** The sender of a request, in words: the browser and the system, or the name of a program. */
 
-/** The first whose pattern is in the text counts: most browsers name others too. */
+/** The first matching pattern counts, because most browsers name others too. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/Edg(?:A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -20,7 +20,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const first = (rows: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
   rows.find(([pattern]) => pattern.test(text))?.[1];
 
-/** In: a `User-Agent` (RFC 9110 section 10.1.5). Out: for example "Chrome on Linux", or "terraform 1.9"; "unknown program" for an empty text. */
+/** Names a `User-Agent` (RFC 9110 section 10.1.5), for example "Chrome on Linux" or "terraform 1.9"; "unknown program" if it is empty. */
 export function nameAgent(userAgent: string): string {
   const browser = userAgent.startsWith("Mozilla/") ? first(BROWSERS, userAgent) : undefined;
   const system = first(SYSTEMS, userAgent);

@@ -23,7 +23,7 @@ const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry, names: 
 /** Functions that return the names of ids. */
 export type Names = Readonly<Record<"actor" | "vault" | "item", (id: string) => string>>;
 
-/** A table (RFC 4180). An entry whose record does not open has its id only. */
+/** Returns a table (RFC 4180). A broken entry has only its id. */
 export function csvOf(entries: readonly Listed[], names: Names): string {
   const rows = entries.map((entry) =>
     isBroken(entry)
@@ -33,7 +33,7 @@ export function csvOf(entries: readonly Listed[], names: Names): string {
   return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
 }
 
-/** A cell that a spreadsheet would run as a formula begins with an apostrophe: programs choose what they call themselves. */
+/** Returns a cell. A text that a spreadsheet would run as a formula gets an apostrophe, because programs choose their own names. */
 function cellOf(value: string | number): string {
   const text = String(value);
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;

@@ -1,17 +1,17 @@
 import type { ActivityEntry, AdminActivityEntry, BrokenActivityEntry, ExportedEntry } from "@item-vault/client";
 
-/** Entries of the activity logs: what they are about, and what the page counts. All functions are pure. */
+/** The subjects of entries in the activity logs, and their counts. All functions are pure. */
 
 export type Entry = ActivityEntry | AdminActivityEntry | ExportedEntry;
 
-/** An entry of a log, or one whose record does not open (contract 13.27). */
+/** An entry of a log, or a broken entry (contract 13.27). */
 export type Listed = Entry | BrokenActivityEntry;
 
 export const isBroken = (entry: Listed): entry is BrokenActivityEntry => "broken" in entry;
 
 export type Kind = "reads" | "writes" | "denied";
 
-/** What an entry counts as: every refused request is one kind, whatever it tried. */
+/** Returns the kind of an entry. Every refused request has one kind, whatever its action. */
 export function kindOf({ action, result }: Pick<Entry, "action" | "result">): Kind {
   if (result === "DENY") return "denied";
   return action === "READ" ? "reads" : "writes";
@@ -29,9 +29,9 @@ export function itemsOf({ resource }: Entry): readonly string[] {
 export type Day = { readonly day: string } & Readonly<Record<Kind, number>>;
 
 /**
- * Counts entries by the days of the browser's time zone: every day from the first to today, also those without an entry. In: the time from
- * which on the entries are known; absent: the day of the oldest entry is the first. At most so many days are counted. Of a broken entry it
- * is not known what it was, so it is in no count.
+ * Counts entries by the days of the browser's time zone: every day from the first to today, also days without an entry. `since` is the time
+ * from which entries are known; without it, the day of the oldest entry is the first. At most `most` days are counted. The kind of a broken
+ * entry is unknown, so it is not counted.
  */
 export function countByDay(entries: readonly Listed[], today: Date, most: number, since?: Date): readonly Day[] {
   const counts = new Map<string, Record<Kind, number>>();

@@ -34,7 +34,7 @@ export const EntryTable = ({ entries, items, nameOfVault = vaultNameOf }: Props)
 
 const keyOf = ({ entry }: Row): string => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`;
 
-/** What names the Items and the vaults of entries. */
+/** The functions that name the Items and the vaults of entries. */
 type Names = Required<Omit<Props, "entries">>;
 
 const columnsOf = (names: Names): Columns<Row> => [
@@ -87,7 +87,7 @@ const What = ({ entry, names }: WhatProps) => (
   </>
 );
 
-/** The title has the id of what the entry is about. */
+/** The title has the id of the entry's subject. */
 const Sentence = ({ entry, names: { nameOfVault } }: WhatProps) => (
   <span title={subjectId(entry)}>
     {sentenceOf(entry, (id) => shorten(id === vaultOf(entry) ? nameOfVault(id) : knownName(id)))}

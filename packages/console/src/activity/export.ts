@@ -22,7 +22,7 @@ export const FORMATS = {
 
 export type Format = keyof typeof FORMATS;
 
-/** Loads all entries that match, also those that the page does not show, and lets the browser save them. Errors: as `call`. */
+/** Loads all matching entries, beyond those shown, and lets the browser save them. Throws as `call` does. */
 export async function exportEntries(log: Log, filters: Filters, format: Format): Promise<number> {
   const entries: Listed[] = [];
   for (let next: string | undefined, begun = false; !begun || next !== undefined; begun = true) {

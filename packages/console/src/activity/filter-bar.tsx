@@ -13,7 +13,7 @@ import { compareNames } from "../state/search.ts";
 /** The value of a choice, and its text. */
 type Option = readonly [value: string, text: string];
 
-/** What the entries are filtered by. The service filters, so every choice is a request. */
+/** The filters of the entries. The service filters, so every choice is a request. */
 export function FilterBar() {
   const { log, filters } = query.value;
   const set = (changed: Partial<Filters>) => show(log, { ...filters, ...changed });

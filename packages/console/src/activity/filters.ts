@@ -1,6 +1,6 @@
 import { DAY_MS } from "../ui/time.ts";
 
-/** What the entries of a log are filtered by (contract 13.25). An empty filter lets every entry through. */
+/** The filters of a log's entries (contract 13.25). An empty filter accepts every entry. */
 
 export interface Filters {
   readonly vault: string;
@@ -14,7 +14,7 @@ export interface Filters {
 
 export const NO_FILTERS: Filters = { vault: "", actor: "", item: "", kind: "", from: "", until: "" };
 
-/** The kinds of requests that can be chosen, with their parameters. Every refused request is one kind, whatever it tried. */
+/** The kinds of requests to choose from, with their parameters. Every refused request has one kind, whatever its action. */
 export const REQUEST_KINDS = {
   created: { label: "Created", query: { action: "CREATE", result: "SUCCESS" } },
   changed: { label: "Changed", query: { action: "UPDATE", result: "SUCCESS" } },
@@ -42,8 +42,8 @@ export const boundsOf = ({ from, until }: Filters): { readonly from?: number; re
 });
 
 /**
- * When a day begins in the time zone of the browser, or another one so many days later. A day before all entries, or after today, which a
- * field has while a year is typed, is the first or the last one.
+ * Returns the beginning of a day in the browser's time zone, moved by a number of days. While a year is typed, a day may be out of range; it
+ * becomes the first or last day.
  */
 function startOf(day: string, later: number): number {
   const time = new Date(`${day}T00:00`);

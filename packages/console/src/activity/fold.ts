@@ -15,11 +15,11 @@ export interface DayOfRows {
   readonly rows: readonly Row[];
 }
 
-/** Whether an entry is the load of a list, as each page of the console makes them. */
+/** Returns true if an entry is the load of a list, which each page of the console makes. */
 const isListRead = (entry: Entry): boolean =>
   kindOf(entry) === "reads" && entry.resource.type === "VAULT" && itemsOf(entry).length === 0;
 
-/** Whether two entries are reads of lists by the same actor from the same place. */
+/** Returns true if two entries are reads of lists by the same actor from the same place. */
 const isSameRead = (a: Listed, b: Listed): boolean =>
   !isBroken(a) &&
   !isBroken(b) &&
@@ -29,7 +29,7 @@ const isSameRead = (a: Listed, b: Listed): boolean =>
   a.actor.userAgent === b.actor.userAgent &&
   a.actor.requestIp === b.actor.requestIp;
 
-/** In: entries, the newest first. Out: the days, the newest first; a run of reads of lists is one row. */
+/** Groups entries, newest first, by day. A run of reads of lists is one row. */
 export function foldByDay(entries: readonly Listed[]): readonly DayOfRows[] {
   const days: { timestamp: string; day: string; rows: { entry: Listed; count: number }[] }[] = [];
   for (const entry of entries) {

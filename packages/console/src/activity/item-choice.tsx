@@ -6,7 +6,7 @@ import { entries as items, vaultName } from "../state/items.ts";
 import { search } from "../state/search.ts";
 import { presentText } from "../ui/texts.ts";
 
-/** The choice of an Item by its title, or by its id when the list has it no more. Of thousands, only those that match are offered. */
+/** The choice of an Item by its title, or by its id if the list no longer has it. Of thousands, only matching Items are offered. */
 
 const OFFERED = 50;
 const LIST = "activity-items";
@@ -52,7 +52,7 @@ export function ItemChoice({ item, onChange }: Props) {
   );
 }
 
-/** Out: empty for a text that is no id. */
+/** Returns "" for a text that is not an id. */
 function idOf(text: string): string {
   const id = parseId(text.trim());
   return id !== undefined && isId(id) ? id : "";

@@ -32,11 +32,14 @@ export interface Loaded {
 interface Bounds {
   /** Entries from a time on are wanted, in Unix milliseconds; absent: all. */
   readonly from?: number | undefined;
-  /** No further page is loaded when there are so many entries. */
+  /** Number of entries after which no further page is loaded. */
   readonly enough?: number;
 }
 
-/** Loads the entries of at most five pages, the newest first. In: loads a page; the `next` before; absent: from the newest on. */
+/**
+ * Loads the entries of at most five pages, newest first. `load` loads a page; `before` is the `next` of the page before, absent for the
+ * first.
+ */
 export async function loadPages(
   load: (query: PageQuery) => Promise<{ readonly data: readonly Listed[]; readonly headers: Headers }>,
   before: string | undefined,

@@ -7,11 +7,11 @@ interface Props {
   readonly isLoading: boolean;
   /** Loads older entries. */
   readonly onMore: () => void;
-  /** What was loaded, in words. */
+  /** A summary of the loaded entries. */
   readonly children?: ComponentChildren;
 }
 
-/** Below entries: what may be missing among them, and the button that loads older ones. */
+/** Shows below entries which may be missing, and the button that loads older ones. */
 export const MoreEntries = ({ loaded: { next, gap }, isLoading, onMore, children }: Props) => (
   <>
     {gap !== undefined && (

@@ -1,13 +1,13 @@
 import { isolate } from "../ui/texts.ts";
 import { type Entry, vaultOf } from "./entries.ts";
 
-/** What an entry says that was done, in words. Pure. */
+/** The action of an entry, in words. Pure. */
 
 const VERBS = { READ: "viewed", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
 type Type = Entry["resource"]["type"];
 
-/** What the entries of a type are about. */
+/** The subjects of entries, by type. */
 const NOUNS: Readonly<Record<Type, string>> = {
   ITEM: "item",
   VAULT: "vault",
@@ -33,7 +33,7 @@ const ACTS: Readonly<Record<string, string>> = {
   "DELETE PERSON": "removed",
 };
 
-/** Acts that are said without what they are about. */
+/** Actions whose sentence has no subject. */
 const SENTENCES: Readonly<Record<string, string>> = {
   "CREATE SESSION": "signed in",
   "DELETE SESSION": "signed out",
@@ -44,14 +44,14 @@ export const VIEWED_LIST = "viewed the item list";
 
 export const verbOf = ({ action }: Entry): string => VERBS[action];
 
-/** Returns the id of what an entry that names no Item is about; empty where it is about none. */
+/** Returns the id of the subject of an entry without an Item; "" without a subject. */
 export function subjectId({ resource }: Entry): string {
   const values: readonly unknown[] = Object.values(resource);
   const named = values.find((value): value is { id: string } => typeof value === "object" && value !== null && "id" in value);
   return named?.id ?? "";
 }
 
-/** Returns what was done, for an entry that names no Item. `nameOf` returns the name of an id, or an empty text where it is unknown. */
+/** Returns the action of an entry without an Item. `nameOf` returns the name of an id, or "" if it is unknown. */
 export function sentenceOf(entry: Entry, nameOf: (id: string) => string): string {
   const { action, resource } = entry;
   const act = `${action} ${resource.type}`;

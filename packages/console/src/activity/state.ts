@@ -5,7 +5,7 @@ import { type Entry, isBroken, vaultOf } from "./entries.ts";
 import { type Filters, NO_FILTERS } from "./filters.ts";
 import { type Loaded, loadEntries, type Log } from "./load.ts";
 
-/** The log that is shown, what its entries are filtered by, and those that were loaded. */
+/** The shown log, its filters, and the loaded entries. */
 
 interface Query {
   readonly log: Log;
@@ -23,7 +23,7 @@ export const since = computed((): Date | undefined => {
   return next === undefined ? undefined : new Date(timeOf(next));
 });
 
-/** The ids that entries of the log had, whatever it was filtered by: a filter does not take away the other choices. */
+/** The ids in entries of the log under any filter: a filter does not remove the other choices. */
 const seen = signal<{ readonly vaults: readonly string[]; readonly actors: readonly string[] }>({ vaults: [], actors: [] });
 
 const distinct = (ids: readonly string[]): readonly string[] => [...new Set(ids)].filter((id) => id !== "");
@@ -38,7 +38,7 @@ function remember(entries: readonly Entry[]): void {
   };
 }
 
-/** Loads entries that are older than those that are there. An answer to an earlier question is dropped. */
+/** Loads older entries. An answer to an outdated query is dropped. */
 export async function loadMore(): Promise<void> {
   const asked = query.value;
   const { entries, next: before } = loaded.value;

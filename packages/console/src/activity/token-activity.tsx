@@ -14,12 +14,12 @@ import { EntryTable } from "./entry-table.tsx";
 import { type Loaded, loadPages, type PageQuery } from "./load.ts";
 import { MoreEntries } from "./more-entries.tsx";
 
-/** What a token has done, for the admin: its last use, and its entries in all logs, page by page (contract 13.28). */
+/** The activity of a token, for the admin: its last use, and its entries in all logs, page by page (contract 13.28). */
 
 interface Props {
   readonly id: string;
   readonly name: string;
-  /** The name of a vault for the admin. In: its canonical id. */
+  /** Returns the name of a vault for the admin, by its canonical id. */
   readonly nameOfVault: (id: string) => string;
   readonly onClose: () => void;
 }

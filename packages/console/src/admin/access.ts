@@ -3,18 +3,18 @@ import type { PersonRow, TokenRow, WorkloadRow } from "./lists.ts";
 import { nameOfPerson, nameOfToken, nameOfWorkload } from "./row-names.ts";
 import { compareNames } from "../state/search.ts";
 
-/** Who reaches a vault: derived from the lists of the admin. Pure. */
+/** The access to a vault, derived from the admin's lists. Pure. */
 
 export interface Access {
   readonly id: string;
   readonly kind: keyof typeof ACCESS_KINDS;
   readonly name: string;
   readonly scope: TokenScope[string];
-  /** When a token ends. */
+  /** Expiry of the token. */
   readonly expiresAt?: string;
 }
 
-/** What may reach a vault, in the order in which it is shown. */
+/** The kinds of access to a vault, in display order. */
 export const ACCESS_KINDS = { person: "Person", token: "Token", rule: "Rule for workloads" } as const;
 
 interface Lists {
@@ -25,11 +25,11 @@ interface Lists {
 
 type Row = Lists[keyof Lists][number];
 
-/** What a row may open, by the canonical id of the vault; nothing of one that has ended, or whose record does not open. */
+/** Returns the scope of a row, by canonical vault id; empty for an ended or broken row. */
 const scopeOfRow = (row: Row): TokenScope =>
   "vaults" in row && !("endedAt" in row && row.endedAt !== undefined) ? canonicalScope(row.vaults) : {};
 
-/** In: the canonical id of the vault. Out: people first, then tokens and rules, each by name. */
+/** Returns the access to a vault, by its canonical id: people first, then tokens and rules, each by name. */
 export function accessTo(vault: string, { tokens, people, workloads }: Lists): readonly Access[] {
   const entry = (kind: Access["kind"], name: string, row: Row): readonly Access[] => {
     const scope = scopeOfRow(row)[vault];
@@ -45,7 +45,7 @@ export function accessTo(vault: string, { tokens, people, workloads }: Lists): r
   return found.flatMap((group) => group.toSorted((a, b) => compareNames(a.name, b.name)));
 }
 
-/** How many records do not open, so that nobody knows which vaults they name. An issuer names none. */
+/** Returns the number of broken records, whose vaults are unknown. An issuer names no vaults. */
 export const countUnknown = ({ tokens, people, workloads }: Lists): number =>
   [
     ...tokens.filter(({ endedAt }) => endedAt === undefined),

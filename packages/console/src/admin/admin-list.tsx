@@ -10,20 +10,20 @@ import { ListContent } from "./list-content.tsx";
 import { adminVaults, type List } from "./lists.ts";
 import { takeAskedAct } from "../state/asked-act.ts";
 
-/** A view of the admin that lists vaults, tokens, people or workloads: it makes a new one, searches them, and opens the dialogs of each. */
+/** A view of the admin with a list of vaults, tokens, people or workloads. It creates entries, searches them, and opens their dialogs. */
 
-/** Shows a dialog. In: closes it. */
+/** Shows a dialog. `close` closes it. */
 type ShowDialog = (close: () => void) => ComponentChildren;
 
 export interface RowAction<T> {
   readonly label: string;
-  /** What stands before the name of the row where screen readers need both. Absent: the label. */
+  /** The text before the name of the row, if screen readers need both. Absent: the label. */
   readonly namedLabel?: string;
   /** The dialog asks nothing before anything changes, so the label has no ellipsis. */
   readonly only?: "shows";
   /** A button of its own shows the action, and not the menu. */
   readonly visible?: true;
-  /** Out: the dialog for a row; `undefined` when the row has no such action. */
+  /** Returns the dialog for a row, or undefined if the row has no such action. */
   readonly dialogOf: (row: T) => ShowDialog | undefined;
 }
 
@@ -32,18 +32,18 @@ interface Props<T> {
   /** One row, for people: `vault`. */
   readonly noun: string;
   readonly list: List<T>;
-  /** What the view says without rows. */
+  /** The text of the view without rows. */
   readonly empty: string;
   readonly create: { readonly label: string; readonly dialog: ShowDialog };
   readonly nameOf: (row: T) => string;
-  /** What is searched. Absent: the name. */
+  /** Returns the searched texts. Absent: the name. */
   readonly textsOf?: (row: T) => readonly string[];
   readonly columns: Columns<T>;
   readonly actions: readonly RowAction<T>[];
   /** Further filters beside the search, and which rows they let through. */
   readonly filters?: ComponentChildren;
   readonly isShown?: (row: T) => boolean;
-  /** What stands between the title and the list. */
+  /** The content between the title and the list. */
   readonly children?: ComponentChildren;
   readonly below?: ComponentChildren;
 }

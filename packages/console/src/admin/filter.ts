@@ -1,10 +1,10 @@
 import { foldText } from "../state/search.ts";
 
-/** Whether one of some texts contains a query, as the search of Items compares texts. */
+/** Returns true if any text contains a query, compared as in the search of Items. */
 export function matches(query: string, ...texts: readonly string[]): boolean {
   const folded = foldText(query.trim());
   return texts.some((text) => foldText(text).includes(folded));
 }
 
-/** The id of what has no name, as short as people can compare it. */
+/** Returns an id without a name, short enough for people to compare. */
 export const shortId = (id: string): string => id.slice(0, 8);

@@ -12,7 +12,7 @@ const STEPS: Readonly<Record<string, readonly [rows: number, columns: number]>> 
 
 const within = (value: number, count: number): number => Math.min(count - 1, Math.max(0, value));
 
-/** The place to which a key moves. In: "row/column"; the number of rows and columns. Out: `undefined` for another key. */
+/** Returns the place to which a key moves, as "row/column". Returns undefined for another key. */
 export function placeAfter(key: string, place: string, rows: number, columns: number): string | undefined {
   const step = STEPS[key];
   if (!step) return undefined;

@@ -22,7 +22,7 @@ import { shortId } from "./filter.ts";
 
 type Kind = keyof typeof KINDS;
 
-/** What a token is for. A service binding only reads (contract 18.5). */
+/** The purposes of tokens. A service binding only reads (contract 18.5). */
 const KINDS = {
   uuid: { label: "Programs and the command line", dialect: "uuid", binding: false },
   connect: { label: "Clients of 1Password Connect", dialect: "connect", binding: false },
@@ -153,7 +153,7 @@ function Binding({ id }: { readonly id: string }) {
   );
 }
 
-/** Items to which a token is limited in their vaults (contract 8.15). They are chosen among those that the session lists. */
+/** The Items to which a token is limited in its vaults (contract 8.15), chosen among the Items that the session lists. */
 
 const OPTIONS = "limit-items";
 /** A browser is slow with a longer list. */

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { textOf } from "../ui/form.tsx";
 import { LIFETIMES, mostOf, type Unit, UNITS } from "./lifetimes.ts";
 
-/** How long a token lasts: one of the usual lifetimes, or another one. */
+/** The lifetime of a token: a usual lifetime, or a custom one. */
 
 const OTHER = "other";
 
@@ -45,7 +45,7 @@ export function LifetimeField() {
   );
 }
 
-/** The lifetime in the data of a form that has the field. Out: seconds. */
+/** Returns the lifetime in a form's data, in seconds. */
 export function parseLifetime(data: FormData): number {
   const lifetime = textOf(data, "lifetime");
   return lifetime === OTHER ? Number(textOf(data, "count")) * UNITS[textOf(data, "unit") as Unit] : Number(lifetime);

@@ -1,12 +1,12 @@
 import { LIMITS } from "@item-vault/model/limits";
 
-/** How long a new token lasts, in seconds. */
+/** Lifetimes of new tokens, in seconds. */
 
 const MINUTE = 60; // seconds
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** What is offered: the label, and the seconds. */
+/** The offered lifetimes: label and seconds. */
 export const LIFETIMES: readonly (readonly [label: string, seconds: number])[] = [
   ["1 hour", HOUR],
   ["12 hours", 12 * HOUR],
@@ -16,7 +16,7 @@ export const LIFETIMES: readonly (readonly [label: string, seconds: number])[] =
   ["1 year", LIMITS.tokenLifetime],
 ];
 
-/** What is offered for the tokens that a rule of a workload issues. */
+/** The lifetimes offered for the tokens of a workload's rule. */
 export const RULE_LIFETIMES: typeof LIFETIMES = [
   ["5 minutes", 5 * MINUTE],
   ["15 minutes", LIMITS.ruleLifetimeDefault],

@@ -5,12 +5,12 @@ import type { List } from "./lists.ts";
 
 interface Props<T> {
   readonly list: List<T>;
-  /** What a view without rows says. */
+  /** The content of a view without rows. */
   readonly empty: ComponentChildren;
   readonly children: (rows: readonly T[]) => ComponentChildren;
 }
 
-/** Loads a list, and shows it, that it is empty, or what failed. Rows that were loaded before stay. */
+/** Loads a list, and shows it, its emptiness, or the failure. Earlier rows stay. */
 export function ListContent<T>({ list, empty, children }: Props<T>) {
   useLayoutEffect(() => void list.load(), [list]);
   const [rows, error] = [list.rows.value, list.error.value];

@@ -15,7 +15,7 @@ import type { Scope } from "./scope.ts";
 import { refreshHealth } from "../state/health.ts";
 import { focusTitle } from "../ui/page.tsx";
 
-/** The people who sign in: what each may open, inviting and removing them. */
+/** The people who sign in and their vaults. People are invited and removed here. */
 
 export const PeopleView = () => (
   <AdminList
@@ -58,7 +58,7 @@ const ACTIONS: readonly RowAction<PersonRow>[] = [
   },
 ];
 
-/** How people sign in, and which settings that needs, unless they are set. */
+/** Explains how people sign in, and the required settings, unless they are set. */
 function AccessHelp({ open }: { readonly open: boolean }) {
   return (
     <details class="help" open={open}>
@@ -84,7 +84,7 @@ const Setup = () => (
 /** Invites a person, or changes the vaults of one. */
 
 interface Props {
-  /** The person whose vaults are changed. Absent: a new one is invited. */
+  /** The person to change. Absent: a new person is invited. */
   readonly person?: Person;
   readonly onClose: () => void;
 }

@@ -9,7 +9,7 @@ interface QuotaRow {
   readonly label: string;
   /** The label of its field. */
   readonly most: string;
-  /** How many of the service's units (Items, bytes) are one of the field. */
+  /** The number of the service's units (Items, bytes) in one unit of the field. */
   readonly unit: number;
   readonly standard: number;
   readonly format: (value: number) => string;
@@ -28,6 +28,6 @@ export const QUOTAS: readonly QuotaRow[] = [
 export const presentQuota = ({ unit, standard }: QuotaRow, value: number): string =>
   value === standard ? "" : String(value / unit);
 
-/** The value of a quota's field: `null` for the default. In: a number, or nothing. */
+/** Parses a quota's field: `null` for the default. The text is a number, or empty. */
 export const parseQuota = ({ unit }: QuotaRow, text: string): number | null =>
   text.trim() === "" ? null : Math.round(Number(text) * unit);

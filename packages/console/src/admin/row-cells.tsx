@@ -12,12 +12,12 @@ import { compareNames } from "../state/search.ts";
 interface NameProps {
   readonly row: VaultRow | TokenRow | PersonRow | WorkloadRow;
   readonly name: string;
-  /** What can be done with a row whose record does not open (contract 13.18): `deleted`. */
+  /** The only possible action for a broken row (contract 13.18): `deleted`. */
   readonly only: string;
   readonly children?: ComponentChildren;
 }
 
-/** The name of a row, and below it what is wrong with its record, or more about it. */
+/** The name of a row, and below it the fault of its record, or details. */
 export const RowName = ({ row, name, only, children }: NameProps) => (
   <>
     <span class="name">{name}</span>
@@ -31,7 +31,7 @@ export const RowName = ({ row, name, only, children }: NameProps) => (
   </>
 );
 
-/** The column of the vaults that a token, a person or the tokens of a rule may open. */
+/** The column of the vaults of a token, a person or the tokens of a rule. */
 export const SCOPE_COLUMN = {
   label: "Vaults",
   cell: (row: TokenRow | PersonRow | RuleRow) => ("broken" in row ? "unknown" : <ScopeCell scope={row.vaults} />),
@@ -47,7 +47,7 @@ export const dayColumn = (label: string) => ({
   cell: ({ createdAt }: VaultRow | TokenRow | PersonRow | WorkloadRow) => <Day time={createdAt} />,
 });
 
-/** The vaults of a token or person in a table: the first ones, and the others when they are asked for. */
+/** The vaults of a token or person in a table: the first ones, and the rest on request. */
 
 const SHOWN = 3;
 

@@ -1,7 +1,7 @@
 import { shortId } from "./filter.ts";
 import type { PersonRow, TokenRow, WorkloadRow } from "./lists.ts";
 
-/** How the admin's views name tokens, people and workloads. */
+/** The names of tokens, people and workloads in the admin's views. */
 
 export const nameOfToken = (token: TokenRow): string => ("broken" in token ? `Damaged token ${shortId(token.id)}` : token.name);
 

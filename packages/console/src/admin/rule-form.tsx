@@ -19,7 +19,7 @@ import { Table } from "../ui/table.tsx";
 import { formatTime } from "../ui/time.ts";
 import { afterRender } from "../ui/after-render.ts";
 
-/** Adds a rule of an issuer (contract 27.3), after a test that shows which of the last tokens it matches. */
+/** Adds a rule of an issuer (contract 27.3), after a test that shows which recent tokens it matches. */
 
 const PERMIT_LABELS: Readonly<Record<Permit, string>> = {
   anyRepository: "For every repository of the owner",
@@ -37,7 +37,7 @@ export function RuleForm({ issuer, onClose }: Props) {
   const { required, permitted } = PRESETS[isForPeople.value ? "generic" : issuer.preset];
   const scope = useSignal<Scope>({});
   const chosen = useSignal<Permit | undefined>(undefined);
-  /** The rule that was tested, as a text, and what the test has shown. A change of the form removes it. */
+  /** The tested rule, as a text, and the result of its test. A change of the form removes it. */
   const tested = useSignal<{ readonly rule: string; readonly tokens: readonly PastExchange[] } | undefined>(undefined);
   const forget = () => (tested.value = undefined);
   const permit = permitted?.permit === chosen.value ? permitted : undefined;
@@ -121,7 +121,7 @@ const Lifetime = () => (
   </label>
 );
 
-/** What the fields of the form have. Errors: an InputError. */
+/** Parses the fields of the form. Throws an InputError. */
 function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
   const admin = data.has("admin");
   if (Object.keys(vaults).length === 0 && !admin) throw new InputError("Choose at least one vault.");
@@ -130,7 +130,7 @@ function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
   return { ...rule, lifetime: parseLifetime(data), dialect: data.has("connect") ? "connect" : "uuid" };
 }
 
-/** Which of the last tokens of an issuer a rule would match (contract 27.5). */
+/** Shows which recent tokens of an issuer a rule would match (contract 27.5). */
 function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] }) {
   const summary = useRef<HTMLParagraphElement>(null);
   // It is read before the rule is added: the button that showed it would add the rule at the next key press.
@@ -173,7 +173,7 @@ const COLUMNS = [
   },
 ] as const;
 
-/** The claims of a rule: those that the preset of its issuer needs, and others that are typed. */
+/** The claims of a rule: those that the issuer's preset needs, and further ones. */
 
 const ADD = ".add";
 const NEWEST = ".claim:last-of-type input";
@@ -189,7 +189,7 @@ function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
   // The keys of the other claims. A rule without claims is refused.
   const others = useSignal<readonly number[]>(needed.length === 0 ? [0] : []);
   const fields = useRef<HTMLFieldSetElement>(null);
-  /** In: which element has the focus after the change. */
+  /** Changes the claims. `focused` is the element with the focus after the change. */
   const change = (next: readonly number[], focused: string) => {
     others.value = next;
     onChange();
@@ -246,7 +246,7 @@ function OtherClaim({ number, onRemove }: { readonly number: number; readonly on
   );
 }
 
-/** The claims in the data of a form that has the fields. Errors: an InputError. */
+/** Returns the claims in a form's data. Throws an InputError. */
 function parseClaims(data: FormData): NewRule["claims"] {
   const [names, kinds, values] = ["claim", "kind", "value"].map((field) => data.getAll(field).map(String)) as [
     string[],

@@ -7,7 +7,7 @@ import { grants, type Operation, OPERATION_LABELS, OPERATIONS, type Scope, setOp
 import { vaultLabel } from "./vault-names.ts";
 import { compareNames } from "../state/search.ts";
 
-/** The choice of vaults, with what is permitted in each: a grid of checkboxes, in which the arrow keys move. */
+/** The choice of vaults with their permissions: a grid of checkboxes with arrow keys. */
 
 interface Props {
   readonly value: Scope;

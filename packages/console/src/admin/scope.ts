@@ -3,13 +3,13 @@ import { parseId } from "@item-vault/model/ids";
 import { plural } from "../ui/plural.ts";
 import { type Operation, permissionOf, PERMISSIONS } from "@item-vault/model/permission";
 
-/** What a token may do, by the vault's id: with some of the Items only, or with all (contract 8.15). */
+/** The scope of a token, by vault id: with some Items only, or with all (contract 8.15). */
 export type TokenScope = Token["vaults"];
 
-/** Which vaults a token or a person may open: the permission in each, by the vault's canonical id. */
+/** The scope of a token or a person: the permission in each vault, by canonical vault id. */
 export type Scope = Readonly<Record<string, Permission>>;
 
-/** What a permission grants, in the order in which a permission is written (contract 8.2). */
+/** The operations of permissions, in the order of their letters (contract 8.2). */
 export const OPERATIONS = PERMISSIONS.rwd;
 export type { Operation };
 
@@ -20,8 +20,8 @@ export const grants = (permission: Permission | undefined, operation: Operation)
   permission !== undefined && (PERMISSIONS[permission] as readonly string[] | undefined)?.includes(operation) === true;
 
 /**
- * A permission with or without an operation: reading goes with listing, so what grants reading grants both, and what withdraws listing
- * withdraws both. Out: `undefined` when nothing is left.
+ * Returns a permission with or without an operation. Reading implies listing: granting reading grants both, and withdrawing listing withdraws
+ * both. Returns undefined if nothing is left.
  */
 function withOperation(permission: Permission | undefined, operation: Operation, granted: boolean): Permission | undefined {
   const stays = (one: Operation) => grants(permission, one) && (granted || !grants(one, operation));
@@ -47,13 +47,13 @@ export const canonicalScope = <Value>(scope: Readonly<Record<string, Value>>): R
 export const wholeVaults = (scope: TokenScope): Scope =>
   Object.fromEntries(Object.entries(scope).filter((entry): entry is [string, Permission] => typeof entry[1] === "string"));
 
-/** Out: "read, write", or with some Items only "read (3 items only)". */
+/** Returns "read, write", or with some Items only "read (3 items only)". */
 export const describeVaultScope = (scope: TokenScope[string]): string =>
   typeof scope === "string"
     ? describePermission(scope)
     : `${describePermission(scope.permissions)} (${plural(scope.items.length, "item")} only)`;
 
-/** Out: "read, write". */
+/** Returns "read, write". */
 export const describePermission = (permission: Permission): string =>
   OPERATIONS.filter((operation) => permission.includes(operation))
     .map((operation) => OPERATION_LABELS[operation].toLowerCase())

@@ -20,7 +20,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
 import { focusTitle } from "../ui/page.tsx";
 
-/** The tokens of the service: what each may open and until when, issuing and revoking them. */
+/** The tokens of the service, with their vaults and expiry. Tokens are issued and revoked here. */
 
 export function TokensView() {
   const ended = useSignal(false);
@@ -56,7 +56,7 @@ const Check = ({ label, checked }: { readonly label: string; readonly checked: S
   </label>
 );
 
-/** As /health counts them. */
+/** Returns true for a token that /health counts as expiring. */
 const isEnding = ({ createdAt, expiresAt, endedAt }: TokenRow): boolean =>
   endedAt === undefined && endsSoon(Date.parse(createdAt), Date.parse(expiresAt), Date.now());
 
@@ -92,7 +92,7 @@ const ACTIONS: readonly RowAction<TokenRow>[] = [
   },
 ];
 
-/** The kinds of tokens that are told apart; the others are those of most programs. */
+/** Returns the notable kinds of a token; most tokens have none. */
 const kindsOf = (token: TokenRow): readonly string[] =>
   "broken" in token
     ? []
@@ -104,7 +104,7 @@ const kindsOf = (token: TokenRow): readonly string[] =>
         token.parent === undefined ? "" : originOf(token.parent),
       ].filter(Boolean);
 
-/** Where a token comes from: from another one of the list, a login of a person, or one that is not there. */
+/** Returns the origin of a token: another token of the list, a person's login, or a missing token. */
 function originOf(id: string): string {
   const token = tokens.rows.value?.find((one) => one.id === id);
   if (token) return `Issued by ${nameOfToken(token)}`;

@@ -10,7 +10,7 @@ import { type Access, ACCESS_KINDS, accessTo, countUnknown } from "./access.ts";
 import { people, tokens, workloads } from "./lists.ts";
 import { describeVaultScope } from "./scope.ts";
 
-/** Who can open a vault: the people, tokens and rules that name it, with what each may do. */
+/** The access to a vault: its people, tokens and rules, with their permissions. */
 
 interface Props {
   readonly id: string;

@@ -69,7 +69,7 @@ async function createVault(data: FormData): Promise<string> {
   return (await call("POST /v1/admin/vaults", { body })).data.id;
 }
 
-/** Opens a new vault beside those that the session opens. */
+/** Opens a new vault beside the session's other vaults. */
 const openAction = (id: string): Action => ({
   label: "Open it",
   run: () =>
@@ -78,7 +78,7 @@ const openAction = (id: string): Action => ({
     ),
 });
 
-/** Sends what was changed only, so that another admin's change of the rest stays. */
+/** Sends only the changes, so that another admin's changes stay. */
 async function changeVault({ id, name, description, quota }: AdminVault, data: FormData): Promise<undefined> {
   const quotas: QuotaInput = Object.fromEntries(
     QUOTAS.filter((row) => textOf(data, row.name) !== presentQuota(row, quota[row.name])).map((row) => [
@@ -95,7 +95,7 @@ async function changeVault({ id, name, description, quota }: AdminVault, data: F
   return undefined;
 }
 
-/** Loads the vaults again; also those of the session, which has their names and Items. */
+/** Loads the vaults again, and the session's vaults, which have their names and Items. */
 export async function refreshVaults(): Promise<void> {
   if (session.value?.token) void loadItems();
   await adminVaults.load();

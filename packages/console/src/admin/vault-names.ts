@@ -1,11 +1,11 @@
 import { shortId } from "./filter.ts";
 import { adminVaults, type VaultRow } from "./lists.ts";
 
-/** How the admin's views name vaults. */
+/** The names of vaults in the admin's views. */
 
 export const nameOfVault = (vault: VaultRow): string => ("broken" in vault ? `Damaged vault ${shortId(vault.id)}` : vault.name);
 
-/** The name of the vault with an id, also of one that does not exist any more. In: a canonical id. */
+/** Returns the name of the vault with a canonical id, which may no longer exist. */
 export function vaultLabel(id: string): string {
   const rows = adminVaults.rows.value;
   const vault = rows?.find((row) => row.id === id);

@@ -17,7 +17,7 @@ import type { NewIssuer } from "@item-vault/client";
 import { explainQuota } from "./explain-quota.ts";
 import { NameField } from "./name-field.tsx";
 
-/** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules; adding, testing and deleting them. */
+/** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules. They are added, tested and deleted here. */
 
 export const WorkloadsView = () => (
   <AdminList
@@ -64,7 +64,7 @@ const ACTIONS: readonly RowAction<WorkloadRow>[] = [
   })),
 ];
 
-/** What a row is, and how it differs from most. */
+/** Returns the details of a row that differ from most rows. */
 function detailsOf(row: WorkloadRow): readonly string[] {
   if ("preset" in row) {
     const once = row.once === PRESETS[row.preset].once ? "" : `Each token ${row.once ? "once" : "several times"}`;
@@ -203,10 +203,10 @@ function IssuerForm({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Whether a workload may present a token again. Elsewhere each job asks for new ones, so nobody needs more than one exchange. */
+/** Returns true if a workload may present a token again. Elsewhere each job requests new tokens, so one exchange suffices. */
 const asksOnce = (preset: PresetName): boolean => preset === "generic" || !PRESETS[preset].once;
 
-/** A JWK set (RFC 7517 section 5), if there is one. Errors: an InputError without any part of the text: it may be a private key. */
+/** Parses a JWK set (RFC 7517 section 5), if there is one. Throws an InputError without any part of the text, which may be a private key. */
 function parseKeys(text: string): Pick<NewIssuer, "jwks"> {
   if (text.trim() === "") return {};
   try {

@@ -12,7 +12,7 @@ import { summaryOf } from "../state/summary.ts";
 import { canRestore, moveBack } from "../state/undo.ts";
 import { takeWritten } from "../state/written.ts";
 
-/** What is done to each of several Items, and how it is undone. */
+/** Actions on several Items, and their undo. */
 
 const PATH = "/v1/vaults/{vault}/items/{item}" as const;
 
@@ -40,7 +40,7 @@ export const setArchived = (archived: boolean): Act => ({
   },
 });
 
-/** Adds a tag to those of each Item. Undone only where nobody has written since. */
+/** Adds a tag to each Item. Undone only if nobody has written since. */
 export function addTag(tag: string): Act {
   /** The Idempotency-Keys: a request that is sent again, because its answer was lost, adds no second tag. */
   const keys = new Map<string, string>();
@@ -61,7 +61,7 @@ export function addTag(tag: string): Act {
   };
 }
 
-/** An Item that is gone was deleted by a request whose answer was lost, or by somebody else. */
+/** A missing Item was deleted by a request whose answer was lost, or by another client. */
 export const deleteItems: Act = {
   title: "Deleting",
   done: "deleted",
@@ -75,10 +75,7 @@ export const deleteItems: Act = {
   },
 };
 
-/**
- * Moves Items to a vault. An incomplete copy is deleted again; only where that fails does the next try continue with it. In: the id of the
- * vault.
- */
+/** Moves Items to the vault `target`. An incomplete copy is deleted; if that fails, the next try continues with it. */
 export function moveTo(target: string): Act {
   const transfers = new Map<string, Transfer>();
   return {
@@ -105,7 +102,7 @@ export function moveTo(target: string): Act {
 
 const nothing = () => undefined;
 
-/** Makes the copy. One that is incomplete is deleted again. In: called when it is. */
+/** Makes the copy. An incomplete copy is deleted. `onDiscarded` is called then. */
 async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () => void): Promise<Opened> {
   try {
     return await makeCopy(transfer, { signal, onBytes: nothing, onFile: nothing });

@@ -16,7 +16,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
 import { explainRestore, explainRetention } from "../ui/retention.ts";
 
-/** What is asked before an act on several Items begins. */
+/** The question before an action on several Items. */
 
 interface Props {
   readonly items: readonly ItemSummary[];
@@ -89,17 +89,17 @@ const AskDelete = ({ items, onBegin, onClose }: Props) => (
   </Dialog>
 );
 
-// In one script: what begins an act can show it, also when the connection is lost.
+// In one script: the start of an action can show it even after the connection is lost.
 export { BulkDialog } from "./bulk-dialog.tsx";
 
-/** What can be done with the selected Items, below the list. */
+/** The actions on the selected Items, below the list. */
 
 type Asked = "move" | "tag" | "delete";
 
 const ASKS = { move: AskVault, tag: AskTag, delete: AskDelete };
 
 export function BulkBar() {
-  /** With the Items as they were selected then: others may delete or change them meanwhile. */
+  /** The Items as they were selected: others may delete or change them later. */
   const asked = useSignal<{ readonly name: Asked; readonly items: readonly ItemSummary[] } | undefined>(undefined);
   const items = selectedItems.value;
   const begin = (act: Act, chosen: readonly ItemSummary[]) => {

@@ -38,7 +38,7 @@ export function BulkDialog({ act, items }: Bulk) {
     if (done > 0) showToast(`${plural(done, "item")} ${act.done}`, "done", action);
     bulk.value = undefined;
     clearSelection();
-    // The open Item may be among those that were deleted or moved.
+    // The open Item may be among the deleted or moved ones.
     const { view, vault = "", item = "", page } = route.value;
     const isAmong = outcomes.value.some((one) => keyOfItem(one.item) === itemKey(vault, item));
     const isGone = view === "items" && page !== "new" && isAmong && !listedEntry(vault, item);
@@ -100,7 +100,7 @@ interface ReportProps {
   readonly onClose: () => void;
 }
 
-/** Which Items are done, and why the others are not, by their titles. */
+/** Reports which Items are done, and why others are not, by title. */
 function Report({ title, act, outcomes, onRetry, onClose }: ReportProps) {
   const failed = outcomes.filter(({ state }) => state === "failed");
   const waiting = outcomes.filter(({ state }) => state === "waiting");

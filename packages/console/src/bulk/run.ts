@@ -17,15 +17,15 @@ export interface Outcome {
 
 /** Failures that are not of one Item: the next one would fail as well. */
 const GENERAL: ReadonlySet<number> = new Set([0, 401, 429, 500, 502, 503, 504, 507]);
-/** `integrity` is of the one Item whose stored record is damaged. */
+/** `integrity` concerns only the Item whose stored record is damaged. */
 function isGeneral(error: unknown): boolean {
   const failure = error instanceof Problem ? error.cause : error;
   return failure instanceof ItemVaultError && GENERAL.has(failure.status) && failure.kind !== "integrity";
 }
 
 /**
- * Does it to the Items that are not done. Ends when all were tried, when the signal is aborted, and after a failure that the others would have too:
- * those stay `waiting`. In: `onChange` gets all outcomes after each. Out: the last ones. Does not throw.
+ * Runs an action on the remaining Items. Ends after all were tried, when the signal is aborted, and after a failure that would affect the
+ * rest, which stay `waiting`. `onChange` gets all outcomes after each Item. Returns the last outcomes. Does not throw.
  */
 export async function runAll(
   before: readonly Outcome[],

@@ -79,7 +79,7 @@ function Content({ item }: { readonly item: DeletedItem }) {
   );
 }
 
-/** What can be done with a deleted Item: restoring it, or destroying it after a second step. */
+/** The actions on a deleted Item: restoring it, or destroying it after a second step. */
 function DeletedActions({ item }: { readonly item: DeletedItem }) {
   const busy = useSignal(false);
   const asking = useSignal(false);

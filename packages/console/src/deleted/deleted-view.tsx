@@ -18,7 +18,7 @@ import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { explainRetention } from "../ui/retention.ts";
 
-/** The deleted Items, and beside them the one that the address names. On a narrow screen one of the two. */
+/** The deleted Items, and beside them the Item in the address. A narrow screen shows one of the two. */
 export function DeletedView() {
   const { vault, item } = route.value;
   const token = session.value?.token;
@@ -43,7 +43,7 @@ export function DeletedView() {
 function DeletedList() {
   const heading = useRef<HTMLHeadingElement>(null);
   const { item } = route.value;
-  // Also when an Item was closed or destroyed: what had the focus is gone.
+  // Also when an Item was closed or destroyed: the focused element is gone.
   useLayoutEffect(() => {
     if (item === undefined) heading.current?.focus({ preventScroll: true });
   }, [item]);

@@ -11,7 +11,7 @@ import { vaultsWith } from "@item-vault/model/vault-scope";
 export const deletedItems = signal<readonly DeletedItemSummary[]>([]);
 export const deletedState = signal<"loading" | "loaded" | "failed">("loading");
 export const deletedError = signal<unknown>(undefined);
-/** The vault whose deleted Items are listed; all without one. */
+/** The vault whose deleted Items are listed; undefined for all vaults. */
 export const deletedVault = signal<string | undefined>(undefined);
 
 export const listed = computed(() =>
@@ -21,12 +21,12 @@ export const listed = computed(() =>
 /** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
 export const restorable = (): string[] => vaultsWith("rw", session.value?.token ?? { vaults: {} });
 
-/** One load at a time counts: the one that began last. */
+/** Only the last started load counts. */
 let current = 0;
 
 /**
- * Loads the lists of all vaults at the same time, each to its last page: the pages are in the order of ids, and what was deleted
- * last has to be the first.
+ * Loads the lists of all vaults concurrently, each to its last page: pages are in the order of ids, and the last deleted Item has to come
+ * first.
  */
 export async function loadDeleted(): Promise<void> {
   const own = ++current;
@@ -48,7 +48,7 @@ export async function loadDeleted(): Promise<void> {
   }
 }
 
-/** Loads page after page, as long as `add` returns true. A vault that was deleted in the meantime has none. */
+/** Loads pages while `add` returns true. A vault that was since deleted has none. */
 async function loadPages(vault: string, add: (page: DeletedItemSummary[]) => boolean): Promise<void> {
   for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
     const query = cursor === undefined ? {} : { limit: 1000, cursor };

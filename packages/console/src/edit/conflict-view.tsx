@@ -105,7 +105,7 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
   );
 }
 
-/** What a conflict shows of a part: concealed values are hidden until they are revealed. */
+/** A part of a conflict. Concealed values are hidden until they are revealed. */
 
 /** The name of a part, for people. */
 function nameOf(part: Part, { mine, theirs }: Sides): string {
@@ -122,7 +122,7 @@ interface PartProps {
   readonly label: string;
 }
 
-/** A part as one of the sides has it. In: `label`, the name of its value. */
+/** A part as one side has it. `label` is the name of its value. */
 function PartOf({ part, sides, side, label }: PartProps) {
   const draft = sides[side];
   if (part.kind !== "field") return <p class="value">{textOf(part, draft)}</p>;
@@ -144,7 +144,7 @@ function textOf(part: Part, draft: Draft): string {
   return section ? section.label || "Untitled" : "Does not exist";
 }
 
-/** What two fields can differ in besides the value. */
+/** Returns the details of a field besides its value. */
 function detailsOf(id: string, { fields, sections }: Draft): string {
   const { label, type, purpose, section } = fields.find((field) => field.id === id) ?? EMPTY;
   const place = sections.find((each) => each.id === section);

@@ -19,7 +19,7 @@ export interface Sides {
   readonly theirs: Draft;
 }
 
-/** What differs between the two sides. */
+/** Returns the differences between the two sides. */
 export const differences = ({ base, mine, theirs }: Sides): Difference[] =>
   differingParts(mine, theirs).map((part) => {
     const [old, own, other] = [base, mine, theirs].map((draft) => partOf(draft, part));
@@ -28,8 +28,8 @@ export const differences = ({ base, mine, theirs }: Sides): Difference[] =>
   });
 
 /**
- * The draft with the chosen side of each difference. A section that a chosen field names stays. The order is mine where I have
- * changed it, and theirs otherwise; what only the other side has follows. In: the side of each difference, by its key.
+ * Returns the draft with the chosen side of each difference. A section that a chosen field names stays. The order is mine if I have changed
+ * it, else theirs; parts of only the other side follow. `choice` returns the side of a difference by its key.
  */
 export function merge(sides: Sides, choice: (key: string) => Side): Draft {
   const { mine, theirs } = sides;

@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function DeleteDialog({ opened: latest, onClose }: Props) {
-  // What somebody else writes while the dialog is open replaces the open Item, but was not seen by who confirms.
+  // A later write by another client replaces the open Item, but the confirming person has not seen it.
   const [opened] = useState(latest);
   const waiting = useSignal(false);
   const { item } = opened;

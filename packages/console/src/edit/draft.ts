@@ -2,7 +2,7 @@ import { base32 } from "@item-vault/model/ids";
 import { purposeRules } from "@item-vault/model/purposes";
 import type { Draft, DraftField, DraftUrl, Purpose } from "../items/draft.ts";
 
-/** What the form changes in a draft. A draft is never changed in place. */
+/** Changes of a draft by the form. A draft is never changed in place. */
 
 /** The id of a new field or section, as the service makes one (contract 2.13). A purpose has its own, unless that is in use. */
 export function newId(used: readonly { readonly id: string }[] = [], purpose: Purpose = ""): string {
@@ -11,13 +11,13 @@ export function newId(used: readonly { readonly id: string }[] = [], purpose: Pu
   return base32(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** The fields of a section, and with `""` those without one, in the order in which they are shown. */
+/** Returns the fields of a section in display order; with `""` the fields without a section. */
 export const fieldsOf = ({ fields, sections }: Draft, section: string): readonly DraftField[] =>
   section === ""
     ? fields.filter((field) => !sections.some(({ id }) => id === field.section))
     : fields.filter((field) => field.section === section);
 
-/** The list with the element at one place moved to another. Out: the list itself when there is no such place. */
+/** Returns the list with one element moved. Returns the same list if there is no such place. */
 export function move<T>(list: readonly T[], from: number, to: number): readonly T[] {
   if (from < 0 || to < 0 || to >= list.length) return list;
   const moved = list.toSpliced(from, 1);

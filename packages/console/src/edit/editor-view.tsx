@@ -14,7 +14,7 @@ import { LeaveGuard } from "../ui/leave.tsx";
 import { listedEntries, query } from "../state/chosen-list.ts";
 import { keyOfItem } from "../state/item-key.ts";
 
-/** A form with what can come in its place: a conflict, or the Item's deletion in the meantime. */
+/** A form, or its replacement: a conflict, or the Item's deletion by another client. */
 
 interface Props {
   readonly editor: Editor;
@@ -29,7 +29,7 @@ export function EditorView({ editor, title }: Props) {
   const onSave = async () => {
     const isNew = editor.base.value === undefined;
     const item = await editor.save();
-    // What was typed while the request was under way is still to be saved.
+    // Input during the request is still unsaved.
     if (!item || editor.changed.value) return;
     if (isNew && !listedEntries.value.some(({ key }) => key === keyOfItem(item))) query.value = "";
     const change = editor.change();

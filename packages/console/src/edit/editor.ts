@@ -19,7 +19,7 @@ export interface Base {
 export type Status =
   | { readonly state: "editing" | "saving" | "deleted" }
   | { readonly state: "failed"; readonly error: unknown }
-  /** Somebody else has written the Item in the meantime: `theirs`. */
+  /** Another client has written the Item: `theirs`. */
   | { readonly state: "conflict"; readonly theirs: Base };
 
 export interface Editor {
@@ -31,17 +31,17 @@ export interface Editor {
   readonly status: Signal<Status>;
   readonly changed: ReadonlySignal<boolean>;
   /**
-   * A request to make the Item may have taken effect. Until a later one tells, the vault must stay: in another one the same id would be
-   * that of a second Item.
+   * True if a request to create the Item may have taken effect. Until a later request shows the outcome, the vault must not change: in
+   * another vault the same id would create a second Item.
    */
   readonly maybeMade: ReadonlySignal<boolean>;
-  /** Saves the draft, once at a time. Out: the Item as it is stored; `undefined` when it could not be saved, which `status` tells. */
+  /** Saves the draft, once at a time. Returns the stored Item, or undefined if it could not be saved; `status` has the reason. */
   readonly save: () => Promise<Item | undefined>;
-  /** What the last save has changed; undefined when what is stored was the draft already. */
+  /** Returns the change of the last save; undefined if the draft was already stored. */
   readonly change: () => Written | undefined;
   /** Continues with an edit of another state of the Item; `undefined`: with a new Item. */
   readonly rebase: (base: Base | undefined, draft: Draft) => void;
-  /** Drops what was typed. */
+  /** Drops the input. */
   readonly discard: () => void;
 }
 
@@ -51,15 +51,15 @@ interface State extends Pick<Editor, "draft" | "vault" | "base" | "status"> {
   readonly maybeMade: Signal<boolean>;
   /** The id of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
   id: string;
-  /** What the edit has begun with. */
+  /** The draft at the beginning of the edit. */
   begun: Draft;
-  /** The draft that is being saved: the form can be typed into in the meantime. */
+  /** The draft that is being saved. The form accepts input during that time. */
   sent: Draft;
-  /** What the last save has changed; undefined when what is stored was the draft already. */
+  /** The change of the last save; undefined if the draft was already stored. */
   change: Written | undefined;
 }
 
-/** In: `id`, that of a new Item. */
+/** Creates an editor. `id` is that of a new Item. */
 export function createEditor(start: { vault: string; id: string; draft: Draft; base?: Base }): Editor {
   const state: State = {
     draft: signal(start.draft),
@@ -131,7 +131,7 @@ async function patch(state: State, { item, etag }: Base): Promise<Item | undefin
   }
 }
 
-/** What is stored may be this draft, because an earlier request has taken effect although its answer was lost. */
+/** The stored Item may equal this draft, because an earlier request took effect although its answer was lost. */
 async function compare(state: State, before: Item, theirs: Base): Promise<Item | undefined> {
   const sides = { base: draftOf(before), mine: tidied(state, state.sent), theirs: draftOf(theirs.item) };
   // A File that was added, for example, is no conflict: the form does not write it.
@@ -152,7 +152,7 @@ async function create(state: State): Promise<Item | undefined> {
   } catch (error) {
     state.maybeMade.value ||= isUncertain(error);
     if (!isErrorKind(error, "item_exists")) throw error;
-    // Only this page knows the id: the Item is what an earlier request has made, unless none can have made it.
+    // Only this page knows the id: an earlier request has created the Item, unless none can have done so.
     if (state.maybeMade.value) {
       const made = await load(state, state.id);
       state.base.value = made;

@@ -167,8 +167,8 @@ interface ValueInputProps {
 }
 
 /**
- * The browser must not offer to fill in or to store the value: it would take it for a password of this site, whatever `off` and
- * `new-password` say. A one-time code is not worth storing.
+ * The browser must not offer to fill in or store the value. It would take it for a password of this site, even with `off` and `new-password`.
+ * A one-time code is not worth storing.
  */
 const CONCEALED = { type: "password", autocomplete: "one-time-code" };
 

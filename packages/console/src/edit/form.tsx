@@ -82,7 +82,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
   );
 }
 
-/** Where a new Item goes, and which fields it begins with. */
+/** The vault of a new Item, and its first fields. */
 function Kind({ editor: { draft, vault, maybeMade } }: { readonly editor: Editor }) {
   return (
     <>

@@ -4,7 +4,7 @@ import { afterRender } from "../ui/after-render.ts";
 
 /** The inputs that the parts of the form share. */
 
-/** Refuses a text that the service would refuse (contract 12.1). In: bytes of UTF-8. */
+/** Refuses a text that the service would refuse (contract 12.1). `limit` is in bytes of UTF-8. */
 export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number): void {
   element.setCustomValidity(fits(element.value, limit) ? "" : `This text is longer than ${limit / 1024} KiB.`);
 }
@@ -72,7 +72,7 @@ export const Select = <Name extends string>({ label, value, options, onChange, d
 );
 
 interface ButtonProps {
-  /** What the button does, and to what. */
+  /** The action of the button, and its object. */
   readonly label: string;
   readonly onClick: () => void;
   readonly disabled?: boolean;

@@ -4,14 +4,14 @@ import { newId } from "./draft.ts";
 
 /** The drafts of new Items. */
 
-/** What makes a field of the first fields one with a purpose, by its label. */
+/** The purposes of first fields, by label. */
 const PURPOSES: Readonly<Record<string, readonly [Purpose, FieldType]>> = {
   username: ["USERNAME", "STRING"],
   password: ["PASSWORD", "CONCEALED"],
   notes: ["NOTES", "STRING"],
 };
 
-/** In: the fields as the table of templates writes them, and the id of their section. */
+/** Returns fields from a row of the table of templates. `section` is the id of their section. */
 const fieldsFrom = (text: string, section: string): DraftField[] =>
   text.split(", ").map((row) => {
     const [label, type = "STRING"] = row.split(":") as [string, FieldType?];

@@ -16,7 +16,7 @@ import { isolate } from "../ui/texts.ts";
 export function EditPage() {
   const { vault = "", item = "" } = route.value;
   const { value } = open;
-  // The form stays as it began when the Item is loaded again, and when a permission is lost: what was typed would be lost with it.
+  // The form keeps its start when the Item is loaded again or a permission is lost, so that no input is lost.
   const begun = useRef<Opened>(undefined);
   if (value.state === "loaded" && value.key === itemKey(vault, item) && may(vault, "w")) begun.current ??= value.opened;
   if (begun.current) return <Edit vault={vault} opened={begun.current} />;

@@ -9,7 +9,7 @@ import { named } from "../ui/texts.ts";
 interface Props {
   /** The name of the field. */
   readonly name: string;
-  /** Where a picture can be pasted and dropped. */
+  /** The zone where a picture can be pasted and dropped. */
   readonly zone: RefObject<HTMLElement | null>;
   /** Gets the key URI that a picture has. */
   readonly onRead: (uri: string) => void;
@@ -57,10 +57,10 @@ type Read = (pictures: readonly File[]) => void;
 /** Reads the first of some pictures, one at a time. */
 function useReading(name: string, onRead: Props["onRead"]): { readonly read: Read; readonly reading: boolean } {
   const reading = useSignal(false);
-  /** What to call now: the form may be typed into while a picture is read. */
+  /** The latest callback: the form accepts input while a picture is read. */
   const latest = useRef(onRead);
   useLayoutEffect(() => void (latest.current = onRead));
-  /** Whether the field is still in the form. */
+  /** True if the field is still in the form. */
   const isThere = useRef(true);
   useLayoutEffect(() => () => void (isThere.current = false), []);
   const read = useCallback(async ([picture]: readonly File[]) => {

@@ -2,7 +2,7 @@ import type { FieldInput, NewItem, PatchOperation, Url } from "@item-vault/clien
 import { LIMITS } from "@item-vault/model/limits";
 import { type Draft, type DraftField, type DraftUrl, isSame } from "../items/draft.ts";
 
-/** What a draft is sent as: a new Item, or a PATCH with only what has changed. */
+/** The request for a draft: a new Item, or a PATCH with only the changes. */
 
 const urlOf = ({ href, label, primary }: DraftUrl): Url => ({
   href,
@@ -15,7 +15,7 @@ const fieldOf = ({ section, ...field }: DraftField): FieldInput => ({
   ...(section !== "" && { section: { id: section } }),
 });
 
-/** The body of a POST. In: the id of the vault. */
+/** Returns the body of a POST. `vault` is the id of the vault. */
 export const newItemOf = ({ urls, fields, ...draft }: Draft, vault: string): NewItem => ({
   ...draft,
   tags: [...draft.tags],
@@ -31,9 +31,8 @@ const replace = (path: string, value: unknown): PatchOperation => ({ op: "replac
 const escape = (id: string): string => id.replaceAll("~", "~0").replaceAll("/", "~1");
 
 /**
- * The operations that make one draft into the other (contract 6); none when they are equal. What has not changed is not sent, so what
- * the form does not know stays as it is stored: Files, the type of a field that a newer release has made, and the entropy of a
- * generated value.
+ * Returns the operations that turn one draft into the other (contract 6); none if they are equal. Unchanged parts are not sent, so parts
+ * unknown to the form stay: Files, types of a newer release, and the entropy of a generated value.
  */
 export function operationsOf(before: Draft, after: Draft): PatchOperation[] {
   const changed = <K extends keyof Draft>(
@@ -62,7 +61,7 @@ function fieldOperations(before: readonly DraftField[], after: readonly DraftFie
     ...after.flatMap((field) => changesOf(old.get(field.id) ?? field, field)),
     ...added.map((field) => ({ op: "add" as const, path: "/fields", value: fieldOf(field) })),
   ];
-  // No operation changes the order. Seven attributes of the Item may need an operation each besides those of the fields.
+  // No operation changes the order. Seven attributes of the Item may each need an operation besides those of the fields.
   const possible = inPlace.every(({ id }, index) => after[index]!.id === id) && single.length <= LIMITS.list - 7;
   return possible ? single : [replace("/fields", after.map(fieldOf))];
 }
@@ -72,7 +71,7 @@ const ATTRIBUTES = ["section", "type", "purpose", "label", "value"] as const;
 function changesOf(before: DraftField, after: DraftField): PatchOperation[] {
   return ATTRIBUTES.filter((name) => before[name] !== after[name]).map((name) => {
     const path = `/fields/${escape(after.id)}/${name}`;
-    // The default of a label is that of the purpose, so an empty label is written and not removed.
+    // The default label comes from the purpose, so an empty label is written and not removed.
     if (after[name] === "" && name !== "label") return { op: "remove", path };
     return replace(path, name === "section" ? { id: after.section } : after[name]);
   });

@@ -59,7 +59,7 @@ const whereOldIs = (name: string, version: number): string => `The old ${named(n
 
 interface ValueProps {
   readonly label: string;
-  /** What screen readers and messages call it. */
+  /** The name for screen readers and messages. */
   readonly name: string;
   readonly value: string;
   readonly onCopy: (what: string, value: string) => void;

@@ -5,7 +5,7 @@ import { fieldsOf, move, newId, withoutSection } from "./draft.ts";
 import { addId, FieldEditor, labelId } from "./field-editor.tsx";
 import { focusLater, SignButton, TextInput } from "./inputs.tsx";
 
-/** The fields of the form by section, first those without one. */
+/** The fields of the form by section; fields without a section come first. */
 
 interface Props {
   readonly draft: Draft;

@@ -2,7 +2,7 @@ import { typeRules } from "@item-vault/model/field-types";
 import type { InputAttributes } from "./inputs.tsx";
 import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 
-/** How the value of each type of field is typed. The service checks every value; patterns only say earlier what it refuses. */
+/** The input of each type of field. The service checks every value; patterns only show refusals earlier. */
 
 interface ValueInput {
   readonly label: string;
@@ -10,7 +10,7 @@ interface ValueInput {
   readonly input?: InputAttributes;
   /** The value has several lines. */
   readonly block?: true;
-  /** What is said of a value that the service does not accept (src/model/field-types.ts). */
+  /** The refusal of an invalid value (src/model/field-types.ts). */
   readonly refusal?: string;
 }
 

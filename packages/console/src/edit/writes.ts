@@ -18,13 +18,13 @@ import { operationsOf } from "./requests.ts";
 
 /** The writes of the buttons of an Item. A failure is told by a message. */
 
-/** Which Item it is, without its values: the message that undoes a write lives longer than the open Item. */
+/** Identifies an Item without its values: the message that undoes a write outlives the open Item. */
 type ItemRef = Pick<Item, "id" | "vault">;
 
 const refOf = ({ id, vault }: ItemRef): ItemRef => ({ id, vault });
 const pathOf = ({ vault, id }: ItemRef) => ({ vault: vault.id, item: id });
 
-/** In: `before` writes what was before. */
+/** Attempts a write. `before` writes the earlier state. */
 async function attempt(item: ItemRef, write: () => Promise<Written>, done: string, before: () => Promise<void>): Promise<void> {
   try {
     takeWritten(await write());
@@ -39,7 +39,7 @@ function tell(item: ItemRef, error: unknown): void {
   showToast(explain(error), "failed");
   // Without an answer it may have been written.
   const isOutdated = isErrorKind(error, "precondition") || isErrorKind(error, "network") || isGone(error);
-  // What is undone late may be another one than the open Item.
+  // A late undo may concern another Item than the open one.
   if (isOutdated && isOpen(item.vault.id, item.id)) void openItem(item.vault.id, item.id);
 }
 
@@ -63,7 +63,7 @@ export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
   );
 }
 
-/** Gives a field of the version that is shown a new value. Out: `undefined` when it was not written for certain. */
+/** Gives a field of the shown version a new value. Returns undefined if it was certainly not written. */
 export async function rotate({ item, etag }: Opened, field: Field): Promise<Rotated | undefined> {
   const draft = draftOf(item);
   const after = generate(DEFAULT_RECIPE)!.value;
@@ -84,7 +84,7 @@ export async function rotate({ item, etag }: Opened, field: Field): Promise<Rota
   }
 }
 
-/** Whether a write that has failed took effect: the answer may have been lost. Out: `undefined` when nothing tells. */
+/** Returns true if a failed write took effect: its answer may have been lost. Returns undefined if that is unknown. */
 async function wasWritten(error: unknown, item: Item, field: string, value: string): Promise<boolean | undefined> {
   if (isErrorKind(error, "overtaken")) return true;
   if (!(error instanceof ItemVaultError) || (error.status > 0 && error.status < 500)) return false;
@@ -98,12 +98,12 @@ async function wasWritten(error: unknown, item: Item, field: string, value: stri
   }
 }
 
-/** Deletes the version that is shown. Out: whether the Item is gone. */
+/** Deletes the shown version. Returns true if the Item is gone. */
 export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: pathOf(item), headers: { "If-Match": etag } });
   } catch (error) {
-    // It was deleted already: by an earlier request whose answer was lost, or by somebody else.
+    // Already deleted, by an earlier request whose answer was lost, or by another client.
     if (!isGone(error)) {
       tell(item, error);
       return false;

@@ -10,13 +10,13 @@ import type {
 } from "@item-vault/client";
 
 /**
- * Entries of lists whose stored record does not open (contract 11.10), in the shape of the others, so that a view shows them under a name that
- * says so. To open one is answered with the failure, which the view shows.
+ * Broken entries of lists (contract 11.10), in the shape of others, so that a view shows them with a telling name. Opening one shows the
+ * failure.
  */
 
 const nameOf = (id: string): string => `Damaged item ${id.slice(0, 8)}`;
 
-/** The Files of an Item whose stored records do not open (contract 9.14). */
+/** Returns the broken Files of an Item (contract 9.14). */
 export const damagedFiles = ({ brokenFiles = [] }: Pick<Item, "brokenFiles">): Pick<File, "id" | "name">[] =>
   brokenFiles.map((id) => ({ id, name: `Damaged file ${id.slice(0, 8)}` }));
 
@@ -44,7 +44,7 @@ export const asDeleted = (item: DeletedItemSummary | BrokenDeletedItem): Deleted
 
 /** An entry of the list of an Item's versions. */
 export interface ListedVersion extends Version {
-  /** Its stored record does not open. */
+  /** The stored record is broken. */
   readonly damaged?: true;
 }
 

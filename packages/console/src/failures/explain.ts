@@ -30,20 +30,20 @@ const BY_KIND: Readonly<Record<string, string>> = {
   http: "The answer is not from Item Vault. Check your connection and try again.",
 };
 
-/** What Chromium, Firefox and Safari say when `import()` gets no script: without a network, or after a deployment. */
+/** The error of Chromium, Firefox and Safari if `import()` gets no script: without a network, or after a deployment. */
 const NOT_LOADED = /import/i;
 
-/** Whether a script of this page could not be loaded, which only a reload can help. */
+/** Returns true if a script of this page could not be loaded, which only a reload helps. */
 export const needsReload = (error: unknown): boolean => error instanceof TypeError && NOT_LOADED.test(error.message);
 
-/** What is wrong, in a sentence of this page, and the failure that is its cause. */
+/** A fault in a sentence of this page, with the failure that caused it. */
 export class Problem extends Error {
   constructor(text: string, cause?: unknown) {
     super(cause === undefined ? text : `${text} ${explain(cause)}`, { cause });
   }
 }
 
-/** Out: a sentence. The message of the service for kinds that have none of their own: it never contains a value. */
+/** Returns a sentence. Kinds without their own sentence have the service's message, which never contains a value. */
 export function explain(error: unknown): string {
   if (needsReload(error))
     return "Part of this page could not be loaded: the service was updated or can’t be reached. Reload the page.";
@@ -55,5 +55,5 @@ export function explain(error: unknown): string {
 /** Statuses that the same request gets again. */
 const FINAL: ReadonlySet<number> = new Set([400, 403, 404]);
 
-/** Whether it can help to send the request again. */
+/** Returns true if sending the request again can help. */
 export const canRepeat = (error: unknown): boolean => !(error instanceof ItemVaultError && FINAL.has(error.status));

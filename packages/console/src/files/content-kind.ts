@@ -1,11 +1,11 @@
-/** What a content is, by its bytes. The name of a File proves nothing. */
+/** The type of a content, by its bytes. The name of a File proves nothing. */
 
 /** The types of images that browsers decode. SVG is not one of them: it is a document, which is shown as its text. */
 type ImageType = "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "image/avif";
 
 export type ContentKind = { readonly image: ImageType } | { readonly text: string } | undefined;
 
-/** How contents of each type begin, in Latin-1. */
+/** The first bytes of each type, in Latin-1. */
 const SIGNATURES: readonly (readonly [ImageType, RegExp])[] = [
   ["image/png", /^\x89PNG\r\n\cZ\n/],
   ["image/jpeg", /^\xff\xd8\xff/],
@@ -18,7 +18,7 @@ const SIGNATURES: readonly (readonly [ImageType, RegExp])[] = [
 /** The longest beginning that a signature looks at. */
 const SIGNATURE = 64;
 
-/** In: the bytes from the beginning. `whole`: whether these are all. Out: `undefined` for what has no preview. */
+/** Returns the kind of a content from its first bytes; `whole` is true if these are all. Returns undefined if there is no preview. */
 export function kindOf(bytes: Uint8Array, whole: boolean): ContentKind {
   const start = String.fromCharCode(...bytes.subarray(0, SIGNATURE));
   const image = SIGNATURES.find(([, pattern]) => pattern.test(start))?.[0];

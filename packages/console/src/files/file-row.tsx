@@ -14,7 +14,7 @@ interface Props {
   readonly item: Item;
   readonly file: StoredFile;
   readonly onPreview: () => void;
-  /** What a session that may write can do. */
+  /** The actions of a session that may write. */
   readonly changes: readonly MenuAction[];
 }
 
@@ -28,7 +28,7 @@ type Download =
 
 const NONE: Download = { state: "none" };
 
-/** One File: its name, size and section, and what can be done with it. */
+/** One File: its name, size and section, and its actions. */
 export function FileRow({ item, file, onPreview, changes }: Props) {
   const { name, size } = file;
   const [download, setDownload] = useState<Download>(NONE);
@@ -88,7 +88,7 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
   );
 }
 
-/** A File whose stored record does not open (contract 9.14): nothing but its id is known. In: absent for a session that may not write. */
+/** A broken File (contract 9.14): only its id is known. `onDelete` is absent for a session that may not write. */
 export const DamagedFileRow = ({ name, onDelete }: { readonly name: string; readonly onDelete: (() => void) | undefined }) => (
   <li>
     <div class="file">

@@ -22,7 +22,7 @@ import { marked } from "../ui/texts.ts";
 import { explain } from "../failures/explain.ts";
 import { Transfer } from "./transfer.tsx";
 
-/** The Files of an Item, and those that are being added to it. */
+/** The Files of an Item, and its uploads. */
 export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const [preview, setPreview] = useState<StoredFile>();
   const [deletion, setDeletion] = useState<Pick<StoredFile, "id" | "name">>();
@@ -98,7 +98,7 @@ const Hint = () => <p class="quiet drop-hint">Drop files here, up to {formatSize
 /** The browser's dialog that chooses files to add, or one that replaces the content of a File. */
 function useChoice(target: { readonly vault: string; readonly item: string }) {
   const input = useRef<HTMLInputElement>(null);
-  /** The File whose content the next choice of a file replaces. */
+  /** The File whose content the next chosen file replaces. */
   const replaced = useRef<StoredFile | undefined>(undefined);
   const choose = (file?: StoredFile) => {
     replaced.current = file;

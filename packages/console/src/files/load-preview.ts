@@ -2,7 +2,7 @@ import type { File as StoredFile, Item } from "@item-vault/client";
 import { loadContent } from "../state/content.ts";
 import { type ContentKind, kindOf } from "./content-kind.ts";
 
-/** What a preview of a File shows. */
+/** The preview of a File. */
 
 export type Preview = { readonly image: Blob } | { readonly text: string } | { readonly none: string };
 
@@ -11,7 +11,7 @@ const IMAGE_LIMIT = 20_000_000;
 
 const NO_PREVIEW = "No preview available for this kind of file.";
 
-/** Loads what a preview shows: of large contents that have none only the beginning. Errors: as `loadContent`. */
+/** Loads a preview. Of large contents without a preview only the beginning is loaded. Throws as `loadContent` does. */
 export async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): Promise<Preview> {
   if (file.size === 0) return { none: "This file is empty." };
   const whole = file.size <= TEXT_LIMIT;

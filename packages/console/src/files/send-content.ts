@@ -8,7 +8,7 @@ import { formatSize } from "../ui/size.ts";
 export interface NewContent {
   readonly vault: string;
   readonly item: string;
-  /** Of a new File. */
+  /** The name of a new File. */
   readonly name: string;
   /** The id of the File whose content is replaced. Absent: a new File. */
   readonly replaces?: string | undefined;
@@ -33,9 +33,7 @@ const changed = () =>
 const isStored = (xhr: XMLHttpRequest): boolean =>
   xhr.status === 200 || xhr.getResponseHeader("Item-Vault-Error") === "overtaken";
 
-/**
- * Sends a content. `onProgress`: gets the bytes that were sent. Errors: throws an ItemVaultError, or the reason of `signal`.
- */
+/** Sends a content. `onProgress` gets the number of bytes sent. Throws an ItemVaultError, or the reason of `signal`. */
 export async function sendContent(
   upload: NewContent,
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (sent: number) => void },

@@ -9,7 +9,7 @@ interface Props {
   readonly onCancel: () => void;
 }
 
-/** How far an upload or a download is, with a button to cancel it. */
+/** The progress of an upload or a download, with a button to cancel it. */
 export const Transfer = ({ label, done, size, onCancel }: Props) => (
   <div class="transfer">
     <progress aria-label={label} max={Math.max(1, size)} value={done} />

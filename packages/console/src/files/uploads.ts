@@ -20,7 +20,7 @@ export interface Upload extends NewContent {
   readonly error?: unknown;
 }
 
-/** Those that are not finished, in their order. */
+/** Unfinished uploads, in order. */
 export const uploads = signal<readonly Upload[]>([]);
 
 type Target = Pick<NewContent, "vault" | "item"> & { readonly replaces?: { readonly id: string; readonly name: string } };
@@ -71,7 +71,7 @@ async function sendAll(): Promise<void> {
 
 const firstWaiting = (): Upload | undefined => uploads.value.find(({ state }) => state === "waiting");
 
-/** Out: whether the content is stored. */
+/** Returns true if the content is stored. */
 async function sendOne(upload: Upload): Promise<boolean> {
   const { id, vault, item } = upload;
   const controller = new AbortController();

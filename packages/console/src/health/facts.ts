@@ -6,15 +6,15 @@ import { formatFromNow } from "../ui/relative-time.ts";
 import { formatSize } from "../ui/size.ts";
 import { DAY_MS } from "../ui/time.ts";
 
-/** What the parts of a report of /health mean to a person, and where something can be done about them. */
+/** The meaning of each part of a report of /health for a person, and the view for its remedy. */
 
 export type Status = Dependency["status"];
 
 interface FactRow {
   readonly title: string;
-  /** The part of the report; absent: all parts that no other row names, also those of a newer release. */
+  /** The part of the report. Absent: all parts without their own row, including those of a newer release. */
   readonly part?: string;
-  /** In: the part with the worst status. Out: sentences. */
+  /** Returns sentences about the part with the worst status. */
   readonly textOf: (part: Dependency, now: number) => string;
   /** The view in which something can be done. */
   readonly action?: { readonly label: string; readonly view: ViewName };
@@ -122,7 +122,7 @@ const PARTS: Readonly<Record<string, string>> = {
 
 export const nameOfPart = (service: string): string => PARTS[service] ?? service;
 
-/** Whether a part works and has nothing yet, which is not said to be good. */
+/** Returns true if a part works and is empty, which is not reported as good. */
 export const isEmpty = ({ status, message }: Dependency): boolean => status === "ACTIVE" && message.startsWith("No backup yet");
 
 /** From the best to the worst. */
@@ -132,11 +132,13 @@ export interface Fact {
   readonly title: string;
   readonly text: string;
   readonly action: FactRow["action"];
-  /** The part that it is about, whose status it has. */
+  /** The part whose status the fact has. */
   readonly part: Dependency;
 }
 
-/** What a report means, in the order of the table. A row whose part the report does not have is left out. In: the parts; Unix milliseconds. */
+/**
+ * Returns the facts of a report, in the order of the table. Rows without a part in the report are left out. `now` is in Unix milliseconds.
+ */
 export function factsOf(parts: readonly Dependency[], now: number): Fact[] {
   const named = new Set(FACTS.map(({ part }) => part));
   return FACTS.flatMap(({ title, part: name, textOf, action }) => {

@@ -14,7 +14,7 @@ import { call } from "../state/client.ts";
 import { Caption, type ChartProps, sum } from "../ui/chart.tsx";
 import { Table } from "../ui/table.tsx";
 
-/** The state of the service for people: what /health reports in their words, its report as it is, and what takes the space of the database. */
+/** The state of the service for people: the report of /health in words and unchanged, and the use of the database's space. */
 
 const WORDS: Readonly<Record<Status, string>> = { ACTIVE: "Good", WARNING: "Needs attention", ERROR: "Fails" };
 
@@ -77,7 +77,7 @@ function FactCard({ title, text, action, part }: Fact) {
   );
 }
 
-/** In: bytes. The marks are those of DATABASE_LIMIT_MB: a warning from 80 %, refused writes from 95 % (docs/configuration.md). */
+/** The size in bytes. The marks are those of DATABASE_LIMIT_MB: a warning from 80 %, refused writes from 95 % (docs/configuration.md). */
 function DatabaseSize({ used, limit }: { readonly used: number; readonly limit: number }) {
   return (
     <label class="quiet">
@@ -148,7 +148,7 @@ function SizeChart({ title, series, bars, format = String }: ChartProps) {
   );
 }
 
-/** The report of /health as it is, for whoever operates the service. It is open when something is wrong. */
+/** The unchanged report of /health, for the operator. It is expanded if anything is wrong. */
 
 const Report = ({ health: { name, version, dependencies } }: { readonly health: Health }) => (
   <details class="help" open={dependencies.some(({ status }) => status !== "ACTIVE")}>

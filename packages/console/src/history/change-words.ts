@@ -3,9 +3,9 @@ import { plural } from "../ui/plural.ts";
 import { isolate } from "../ui/texts.ts";
 import type { Difference } from "./difference.ts";
 
-/** What changed from one version to a later one, in words: the names of what differs, and no value. */
+/** The changes from one version to a later one, in words: the names of differing parts, and no value. */
 
-/** What an Item has several of without a name in a difference, by the beginning of the row's key: its noun. */
+/** The nouns of parts without a name in a difference, by the beginning of the row's key. */
 const COUNTED: readonly (readonly [place: string, noun: string])[] = [
   ["sections/", "section"],
   ["urls/", "URL"],
@@ -17,7 +17,7 @@ const SUFFIXES: Readonly<Record<Difference["kind"], string>> = { added: " added"
 
 const nounOf = ({ key }: Difference): string | undefined => COUNTED.find(([place]) => key.startsWith(place))?.[1];
 
-/** In: what differs, in its order. Out: `password, 2 Files added`; empty when nothing differs. */
+/** Returns the differences in words, as in `password, 2 Files added`; "" if there are none. */
 function wordsOfRows(rows: readonly Difference[]): string {
   const groups = Map.groupBy(rows, (row) => {
     const noun = nounOf(row);
@@ -32,7 +32,7 @@ function wordsOfRows(rows: readonly Difference[]): string {
     .join(", ");
 }
 
-/** In: two versions of an Item, and what differs between them. Out: a sentence. */
+/** Returns a sentence about the differences between two versions of an Item. */
 export function changeWords(before: Item, after: Item, rows: readonly Difference[]): string {
   const since = before.version === after.version - 1 ? "" : ` since version ${before.version}`;
   if (rows.length > 0) return `Changed${since}: ${wordsOfRows(rows)}.`;
@@ -40,7 +40,7 @@ export function changeWords(before: Item, after: Item, rows: readonly Difference
   return `Nothing changed${since}.`;
 }
 
-/** Of the last version of the list, which has none before it to compare it with. */
+/** Returns the words for the last version of the list, which has no predecessor there. */
 export const wordsOfFirst = (version: number): string => (version === 1 ? "Created." : "The oldest retained version.");
 
 /** Why a version cannot be compared, by the kind of failure of the request for it (contract 4.3). */

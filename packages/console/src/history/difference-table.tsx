@@ -2,7 +2,7 @@ import type { Difference } from "./difference.ts";
 import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 
-/** What differs between two states of an Item: a row for each difference, with the value of each side. */
+/** The differences between two states of an Item: a row for each, with the value of each side. */
 
 interface Props {
   readonly rows: readonly Difference[];

@@ -7,26 +7,26 @@ import { isolate } from "../ui/texts.ts";
 import { damagedFiles } from "../failures/broken.ts";
 import { plural } from "../ui/plural.ts";
 
-/** What differs between two states of an Item: two versions, or what is stored and what somebody has typed. */
+/** The differences between two states of an Item: two versions, or the stored state and the input. */
 
 export interface Difference {
   /** Unique in a list of differences, and the same for the same place in the Item. */
   readonly key: string;
   readonly kind: "added" | "removed" | "changed";
-  /** What differs, for people: `Title`, `password`, `Recovery · code`. It is no value of a field. */
+  /** The name for people: `Title`, `password`, `Recovery · code`. It is never a field's value. */
   readonly name: string;
   /** The value of each side, for people. Absent where the side has none. */
   readonly before?: string;
   readonly after?: string;
   /** One of the two is a value that is hidden until it is revealed. */
   readonly concealed: boolean;
-  /** The attribute or field of which it is a difference; absent of what cannot be restored alone. */
+  /** The attribute or field that differs; absent if it cannot be restored alone. */
   readonly part?: RestorablePart;
 }
 
 /**
- * What differs from `before` to `after`, in the order in which an Item is shown. An empty list: what people can write is equal.
- * Ids, times, the version and the state are not compared, and neither are the contents of Files.
+ * Returns the differences from `before` to `after`, in display order. It is empty if everything that people can write is equal. Ids, times,
+ * the version, the state, and the contents of Files are not compared.
  */
 export function difference(before: Item, after: Item): Difference[] {
   const [old, now] = [draftOf(before), draftOf(after)];
@@ -75,7 +75,7 @@ function compare(
   return [{ key, kind, name, concealed, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }];
 }
 
-/** Parts are matched by their keys; a last row tells that those of both sides are in another order. */
+/** Compares parts by their keys. A last row shows that the common parts are in another order. */
 function compareParts(place: string, name: string, before: readonly Part[], after: readonly Part[]): Difference[] {
   const [old, now] = [before, after].map((parts) => new Map(parts.map(({ key, text }) => [key, text])));
   const keys = new Set([...now!.keys(), ...old!.keys()]);
@@ -141,7 +141,7 @@ function joinReplaced(rows: readonly Difference[]): Difference[] {
   return [...joined, ...added.slice(pairs), ...removed.slice(pairs), ...rows.filter(({ kind }) => kind === "changed")];
 }
 
-/** What an Item has several of, as it is compared (difference.ts). */
+/** The lists of an Item, as they are compared (difference.ts). */
 
 /** Something that an Item has several of, as it is compared: by its key. */
 interface Part {
@@ -149,7 +149,7 @@ interface Part {
   readonly text: string;
 }
 
-/** A section for people. In: its id; `""` without one. */
+/** Returns a section for people, by its id; `""` without one. */
 const sectionOf = ({ sections }: Pick<Draft, "sections">, id: string): string =>
   id === "" ? "none" : sections.find((section) => section.id === id)?.label || id;
 

@@ -5,19 +5,19 @@ import { isolate } from "../ui/texts.ts";
 
 /** A version with its values, compared with the Item as it is. */
 
-/** Out: the Item as it was. Errors: throws an ItemVaultError; 404 `version_not_found` when the version is destroyed. */
+/** Returns an earlier version of the Item. Throws an ItemVaultError; 404 `version_not_found` if the version is destroyed. */
 export async function loadVersion({ id, vault }: Item, version: number, signal?: AbortSignal): Promise<Item> {
   const path = { vault: vault.id, item: id, version };
   return (await call("GET /v1/vaults/{vault}/items/{item}/versions/{version}", { path, signal })).data;
 }
 
-/** Out: what differs from the version to the Item. Errors: throws an ItemVaultError. */
+/** Returns the differences from the version to the Item. Throws an ItemVaultError. */
 export async function loadDifference(item: Item, version: number): Promise<Difference[]> {
   const before = await loadVersion(item, version);
   return [...difference(before, item), ...(await compareContents(before, item))];
 }
 
-/** Out: the Files of two versions whose contents differ and whose sizes do not. Errors: throws an ItemVaultError. */
+/** Returns the Files of two versions with equal sizes and different contents. Throws an ItemVaultError. */
 export async function compareContents(before: Item, after: Item, signal?: AbortSignal): Promise<Difference[]> {
   return (await Promise.all(before.files.map((file) => compareContent(before, after, file, signal)))).flat();
 }

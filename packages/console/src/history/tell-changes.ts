@@ -4,7 +4,7 @@ import { changeWords, UNREADABLE, wordsOfFirst } from "./change-words.ts";
 import { difference } from "./difference.ts";
 import { compareContents, loadVersion } from "./load-version.ts";
 
-/** Tells of the versions of a list what changed in each. It reads them, and keeps only the words. */
+/** Describes the changes of each version in a list. Reads the versions, and keeps only the words. */
 
 /** Number of versions that are requested at the same time. */
 const PARALLEL = 4;
@@ -14,7 +14,7 @@ interface Told {
   readonly item: Item;
   /** The list, newest first, as far as it is loaded. */
   readonly versions: readonly ListedVersion[];
-  /** Whether the service has more versions behind those. */
+  /** True if the service has further versions. */
   readonly hasMore: boolean;
   readonly isTold: (version: number) => boolean;
   readonly tell: (version: number, words: string) => void;
@@ -22,9 +22,9 @@ interface Told {
 }
 
 /**
- * Tells of each version of the list that is not told yet. A version is compared with the next older one that can be read, so one that is
- * damaged or destroyed costs only itself. Each read is an entry of the activity log (contract 14.18). Errors: throws the
- * ItemVaultError of a request, or the reason of the signal; what was told until then stays.
+ * Describes each version of the list without a description. A version is compared with the next older readable one, so a damaged or destroyed
+ * version affects only itself. Each read is an entry of the activity log (contract 14.18). Throws the ItemVaultError of a request, or the
+ * reason of the signal; earlier descriptions stay.
  */
 export async function tellChanges({ item, versions, hasMore, isTold, tell, signal }: Told): Promise<void> {
   const isMissing = ({ version }: ListedVersion) => !isTold(version);
@@ -50,7 +50,7 @@ export async function tellChanges({ item, versions, hasMore, isTold, tell, signa
   if (newer && !isTold(newer.version) && !hasMore) tell(newer.version, wordsOfFirst(newer.version));
 }
 
-/** Out: the Item as it was; words why it cannot be read. Errors: throws an ItemVaultError of what is no fault of the version. */
+/** Returns the earlier version, or the reason why it is unreadable. Throws an ItemVaultError that is not the version's fault. */
 async function read(item: Item, { version, damaged }: ListedVersion, signal: AbortSignal): Promise<Item | string> {
   if (damaged) return UNREADABLE["integrity"]!;
   if (version === item.version) return item;
@@ -64,8 +64,8 @@ async function read(item: Item, { version, damaged }: ListedVersion, signal: Abo
 }
 
 /**
- * The contents of Files, of which each comparison is two more requests, are compared only where they may have changed: a write replaces a
- * content alone (contract 9.7), and a restore of a version with other contents is told by what else it changed.
+ * Compares two versions. Comparing the contents of a File costs two more requests, so contents are compared only where they may have changed.
+ * A write replaces only a content (contract 9.7), and the restore of a version with other contents shows by its other changes.
  */
 async function compare(before: Item, after: Item, signal: AbortSignal): Promise<string> {
   const rows = difference(before, after);

@@ -4,14 +4,14 @@ import type { Item } from "@item-vault/client";
 import type { ListedVersion } from "../failures/broken.ts";
 import { tellChanges } from "./tell-changes.ts";
 
-/** What changed in the versions of a list, once it was asked for. */
+/** The changes in the versions of a list, after they were requested. */
 
 export interface Changes {
   /** The words of each version of which it is told. */
   readonly words: ReadonlyMap<number, string>;
   readonly busy: boolean;
   readonly error: unknown;
-  /** Whether there is more to tell. The last version of the list is told with those behind it. */
+  /** True if descriptions are missing. The list's last version is described together with those behind it. */
   readonly missing: boolean;
   /** Tells of the versions of the list that are not told yet. */
   readonly show: () => void;
@@ -22,7 +22,7 @@ interface State {
   readonly error?: unknown;
 }
 
-/** In: the open Item, and the list of its versions as far as it is loaded. Requests end when the component is gone. */
+/** Returns the changes of the loaded part of a list. Requests end when the component is gone. */
 export function useChanges(item: Item, versions: readonly ListedVersion[], hasMore: boolean): Changes {
   /** A version never changes, so its words stay when the list is loaded again. */
   const words = useSignal<ReadonlyMap<number, string>>(new Map());

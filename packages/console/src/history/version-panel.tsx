@@ -87,14 +87,14 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   );
 }
 
-/** As restorePart. */
+/** Restores a row, as restorePart does. */
 async function restoreRow(opened: Opened, version: number, { name, part }: Difference): Promise<void> {
   const restored = await restorePart(opened, version, part!);
   takeWritten(restored);
   showToast(`${capitalized(name)} restored from version ${version}`, "done", undoChange(restored));
 }
 
-/** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */
+/** Throws an ItemVaultError; 412 if the Item was changed since it was loaded. */
 async function restoreVersion({ item, etag }: Opened, version: number): Promise<void> {
   const path = { vault: item.vault.id, item: item.id, version };
   const restored = await call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", {
@@ -110,7 +110,7 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
 
 /** Restores one attribute or field of an earlier version, and leaves the rest of the Item as it is. */
 
-/** Errors: throws an ItemVaultError; 412 when the Item was changed since it was loaded. */
+/** Throws an ItemVaultError; 412 if the Item was changed since it was loaded. */
 async function restorePart({ item, etag }: Opened, version: number, part: RestorablePart): Promise<Written> {
   const before = await loadVersion(item, version);
   const { operationsOf } = await import("../edit/requests.ts");
@@ -131,7 +131,7 @@ function DestroyVersion({ item, version, onDestroyed }: DestroyVersionProps) {
   const asking = useSignal(false);
   const destroy = async () => {
     const path = { vault: item.vault.id, item: item.id, version };
-    // A version that is gone was destroyed: by a request whose answer was lost, or by somebody else.
+    // A missing version was destroyed by a request whose answer was lost, or by another client.
     await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path }).catch((error: unknown) => {
       if (!isErrorKind(error, "version_not_found")) throw error;
     });

@@ -36,7 +36,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
   // Also when a version was destroyed: the button that had the focus is gone.
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
   useLayoutEffect(() => {
-    // The button that shows what changed is gone after its use.
+    // The button that shows the changes is gone after its use.
     if (!changes.missing && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
   }, [changes.missing]);
   const earlier = versions.filter(({ version }) => version !== item.version);
@@ -105,7 +105,7 @@ const explainNone = ({ versionsKept }: Session["settings"]): string =>
 
 interface Props {
   readonly version: ListedVersion;
-  /** What changed in it, in words, where that was asked for. */
+  /** The changes of the version in words, if requested. */
   readonly words: string | undefined;
   readonly opened: Opened;
   readonly chosen: boolean;
@@ -113,7 +113,7 @@ interface Props {
   readonly onDestroyed: () => void;
 }
 
-/** One version of the list: its number, when and by whom it was written, its title where that was another one, and what changed. */
+/** One version of the list: its number, time and editor, its title if that differed, and its changes. */
 function VersionRow({ version, words, opened, chosen, onChoose, onDestroyed }: Props) {
   const isCurrent = version.version === opened.item.version;
   const summary = (
@@ -161,7 +161,7 @@ interface Pages {
 
 const NONE: Pages = { versions: [], loading: true };
 
-/** In: the Item, and its entity tag: the list begins again when the Item has changed. */
+/** Loads the versions of an Item. The list starts again when its entity tag changes. */
 function useVersions({ id, vault }: Item, etag: string): VersionList {
   const pages = useSignal<Pages>(NONE);
   /** An answer that arrives after the list began again is ignored. */

@@ -88,7 +88,7 @@ function quoteForShell(name: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** A summary as the command line prints it: what it has in backticks is code. */
+/** A summary as the command line prints it. Text in backticks is code. */
 const Summary = ({ text }: { readonly text: string }) => (
   <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 );

@@ -11,7 +11,7 @@ interface Props {
   readonly problem: Problem | undefined;
 }
 
-/** Asks what each column of a CSV file is. Its name suggests the answer; a column whose name says nothing becomes a hidden field. */
+/** Asks for the meaning of each column of a CSV file. Its name suggests the answer; a column with an unknown name becomes a hidden field. */
 export function ColumnForm({ shown, columns, problem }: Props) {
   const earlier = shown.reading.value.columns;
   const unique = [...new Map(columns.map((one) => [one.column.toLowerCase(), one])).entries()];

@@ -32,7 +32,7 @@ function createState() {
     /** The columns of a CSV file of no known app. */
     columns: [] as readonly ColumnChoice[],
     controller: new AbortController(),
-    /** Counts what begins, so that an answer which arrives after something else has begun is ignored. */
+    /** Counts runs, so that an answer to an earlier run is ignored. */
     current: 0,
   };
 }
@@ -65,7 +65,7 @@ export function createImport() {
     compare: () => void compare(state),
     write: () => void write(state),
     stop: () => state.controller.abort(),
-    /** Continues after an interruption: what is there already is found again. */
+    /** Continues after an interruption: existing Items are found again. */
     resume: async (): Promise<void> => {
       if (await compare(state)) await write(state);
     },
@@ -73,7 +73,7 @@ export function createImport() {
   };
 }
 
-/** Stops, and drops the file and what was read of it. */
+/** Stops, and drops the file and the data read from it. */
 function close(state: State): void {
   state.current++;
   state.controller.abort();
@@ -91,7 +91,7 @@ async function read(state: State, changes: Partial<Reading>): Promise<void> {
   const { stage, file, reading } = state;
   const run = ++state.current;
   reading.value = { ...reading.value, ...changes };
-  // The Items of the trash may be of other vaults, which share a name with one whose target was chosen.
+  // The Items in the trash may belong to other vaults with the same name as one whose target was chosen.
   if (changes.includeTrash !== undefined) state.targets.value = new Map();
   stage.value = { name: "reading" };
   try {
@@ -115,7 +115,7 @@ function review(state: State, source: Source): void {
   state.planned.value = undefined;
 }
 
-/** Compares the source with the vaults. Out: whether that succeeded. */
+/** Compares the source with the vaults. Returns true if that succeeded. */
 async function compare(state: State): Promise<boolean> {
   const run = ++state.current;
   const { signal: ended } = restart(state);
@@ -150,7 +150,7 @@ async function write(state: State): Promise<void> {
   stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
 }
 
-/** Ends the requests of what is under way. Out: the controller of what begins. */
+/** Ends the requests of the current run. Returns the controller of the next run. */
 function restart(state: State): AbortController {
   state.controller.abort();
   return (state.controller = new AbortController());

@@ -26,15 +26,15 @@ export interface Reading {
   /** `undefined` until the user has typed it. */
   readonly password: string | undefined;
   readonly includeTrash: boolean;
-  /** The name of a format; `undefined`: the one whose signs the file has. */
+  /** The name of a format; undefined: the format whose signs the file has. */
   readonly format: string | undefined;
-  /** What the columns of a CSV file of no known program are, by their names in lower case. */
+  /** The meanings of columns in a CSV file of an unknown program, by their names in lower case. */
   readonly columns: ReadonlyMap<string, string> | undefined;
 }
 
 /**
- * `several`, `unknown`: the user has to choose the format. `columns`: the user has to say what the columns of a CSV file are. `keepass`: only
- * the command line reads the file.
+ * `several`, `unknown`: the user has to choose the format. `columns`: the user has to assign the columns of a CSV file. `keepass`: only the
+ * command line reads the file.
  */
 export type ReadOutcome =
   | { readonly kind: "read"; readonly source: Source }
@@ -44,7 +44,7 @@ export type Unreadable = "several" | "unknown" | "keepass";
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 
-/** Reads a file in the page. Errors: throws the TransferError of a malformed file, or of a wrong password. */
+/** Reads a file in the page. Throws the TransferError of a malformed file or a wrong password. */
 export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<ReadOutcome> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isKeePassFile(bytes.subarray(0, 4096))) return { kind: "keepass" };
@@ -64,7 +64,7 @@ export async function readSource(file: File, { password, includeTrash, format: w
   }
 }
 
-/** How long the page does not answer at most while Items are made to fit. A Worker is not possible under Trusted Types. */
+/** Longest time without an answer of the page while Items are fitted. A Worker is not possible under Trusted Types. */
 const SLICE = 50; // milliseconds
 
 async function fitInSlices(transfer: Transfer): Promise<Fitted> {
@@ -80,8 +80,8 @@ async function fitInSlices(transfer: Transfer): Promise<Fitted> {
 }
 
 /**
- * Compares a source with the vaults. In: for each name of a vault in the source the vault of its Items; those of another name are left
- * out; an aborted signal ends the comparison. Errors: throws the ItemVaultError of a request.
+ * Compares a source with the vaults. `targets` has the vault for each vault name in the source; Items of other names are left out. An aborted
+ * signal ends the comparison. Throws the ItemVaultError of a request.
  */
 export async function planSource(
   { format, source, fitted }: Source,

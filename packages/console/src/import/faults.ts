@@ -1,7 +1,9 @@
 import { TransferError } from "@item-vault/transfer/error";
 import { explain } from "../failures/explain.ts";
 
-/** What failed, in words: of the file as the command line says it, of a request as the console does. No value is part of it. */
+/**
+ * Returns a failure in words: a fault of the file as the command line puts it, a failed request as the console does. It contains no value.
+ */
 export function explainFault(error: unknown): string {
   if (!(error instanceof TransferError)) return explain(error);
   return [error.message, error.hint ?? ""].map(withPoint).join(" ").trim();

@@ -12,7 +12,7 @@ import type { Stage, Problem } from "./stage.ts";
 import { useSignal } from "@preact/signals";
 import { plural } from "../ui/plural.ts";
 
-/** Imports Items of a file of another program: choose the file, review what it would do, import, report. */
+/** Imports Items from another program's file: choose the file, review the import, run it, report. */
 export function ImportView() {
   const shown = useMemo(createImport, []);
   useLayoutEffect(() => shown.close, []);

@@ -12,7 +12,7 @@ interface Props {
   readonly result: Counted;
 }
 
-/** The report at the end: what has happened to the Items, and how to continue an import that ended early. */
+/** The final report: the outcomes of the Items, and the way to continue an import that ended early. */
 export function Result({ shown, result }: Props) {
   const { stopped, fatal, differing, failures } = result;
   const isWhole = !stopped && !fatal;

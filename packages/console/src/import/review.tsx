@@ -20,7 +20,7 @@ interface Props {
   readonly source: Source;
 }
 
-/** What would be imported, into which vaults, and what would be lost. Nothing was sent yet. */
+/** The review of an import: its Items, vaults and losses. Nothing was sent yet. */
 export function Review({ shown, source }: Props) {
   const { items, losses, unfit } = source.fitted;
   const leavesOut = useSignal(false);
@@ -32,7 +32,7 @@ export function Review({ shown, source }: Props) {
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
   const hasTargets = isChosen(names, shown.targets.value);
-  /** What the user has to do before the import. */
+  /** The user's remaining steps before the import. */
   const missing = [
     !hasTargets && (names.length > 1 ? "choose a vault for each" : "choose a vault"),
     unfit.length > 0 && !leavesOut.value && `tick “Leave ${unfit.length === 1 ? "it" : "them"} out”`,
@@ -103,7 +103,7 @@ function TrashChoice({ shown, source }: Props) {
   );
 }
 
-/** The loss report: what is not carried over, how often, and in which Items. */
+/** The loss report: what is lost, how often, and in which Items. */
 function LossReport({ losses }: { readonly losses: readonly Loss[] }) {
   if (losses.length === 0) return <p>Everything can be imported.</p>;
   return (
@@ -127,7 +127,7 @@ function describeExamples(titles: readonly string[], count: number): string {
   return count > titles.length ? `in ${quoted} and others` : `in ${quoted}`;
 }
 
-/** What the import would do, by a comparison with the vaults. */
+/** The forecast of the import, from a comparison with the vaults. */
 function ForecastOf({ shown }: Pick<Props, "shown">) {
   const forecast = shown.forecast.value;
   if (shown.problem.value !== "")

@@ -6,7 +6,7 @@ import { plural } from "../ui/plural.ts";
 import { isolate } from "../ui/texts.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 
-/** How many Items of each category the source has, the most first. */
+/** The number of Items in each category of the source, highest first. */
 export function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
   const counts = new Map<string, number>();
   for (const { category } of items) counts.set(category, (counts.get(category) ?? 0) + 1);

@@ -2,9 +2,9 @@ import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
 import type { Counts } from "@item-vault/transfer/write-items";
 import type { Source, Unreadable } from "./engine.ts";
 
-/** Where an import is. */
+/** The stage of an import. */
 
-/** What is wrong with the file or with a request, in words. `format`: a format has to be chosen; `keepass`: see the command line. */
+/** A fault of the file or a request, in words. `format`: a format has to be chosen. `keepass`: see the command line. */
 export interface Problem {
   readonly text: string;
   readonly kind: Unreadable | "fault";
@@ -20,13 +20,13 @@ export type Stage =
   | { readonly name: "finished"; readonly result: Result };
 
 export interface Result extends Counts {
-  /** Whether the user has stopped the import. */
+  /** True if the user has stopped the import. */
   readonly stopped: boolean;
-  /** How many Items were to be imported. */
+  /** Number of Items to import. */
   readonly all: number;
 }
 
-/** What the import would do: numbers of items. */
+/** The forecast of an import: numbers of Items. */
 export interface Forecast {
   readonly created: number;
   /** Items whose import was interrupted. */

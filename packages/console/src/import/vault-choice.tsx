@@ -5,14 +5,14 @@ import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate } from "../ui/texts.ts";
 
-/** Which vault gets the Items: one, or one for each vault of the source. */
+/** The vault for the Items: one, or one for each vault of the source. */
 
 /** The choice that leaves the Items out. */
 const NONE = "none";
 
 /**
- * The choice for each vault of the source. In: those that the user has made. The others are the vault of the same name, as in the
- * command line, or the only one that there is; a name that several vaults of the source share has none until the user makes it.
+ * Returns the choice for each vault of the source: the user's choices first. By default it is the vault with the same name, as in the command
+ * line, or the only vault. A name that several vaults of the source share has none until the user chooses.
  */
 export function chooseTargets(
   names: readonly string[],
@@ -29,7 +29,7 @@ export function chooseTargets(
 
 const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
-/** Whether each vault of the source has its choice. */
+/** Returns true if each vault of the source has its choice. */
 export const isChosen = (names: readonly string[], targets: ReadonlyMap<string, string>): boolean =>
   names.every((name) => (targets.get(name) ?? "") !== "");
 

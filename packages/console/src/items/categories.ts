@@ -1,6 +1,6 @@
 import type { Category } from "@item-vault/client";
 
-/** How each category of Items is called. */
+/** The names of the categories. */
 export const CATEGORIES: Readonly<Record<Category, string>> = {
   LOGIN: "Login",
   PASSWORD: "Password",

@@ -1,12 +1,12 @@
 import { type Draft, type DraftField, isSame } from "./draft.ts";
 
-/** The comparison of two states of an Item: of two versions (history), and of what two people have written (conflicts). */
+/** The comparison of two states of an Item: of two versions (history), or of two people's input (conflicts). */
 
 /** The attributes of an Item besides its sections and fields, in the order in which an Item is shown. */
 export const ATTRIBUTES = ["title", "category", "favorite", "urls", "tags"] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
 
-/** What is compared as one: an attribute of the Item, a section, or a field with its label, type, section and value. */
+/** A unit of comparison: an attribute of the Item, a section, or a field with its label, type, section and value. */
 export type Part = { readonly kind: Attribute } | { readonly kind: "section" | "field"; readonly id: string };
 
 /** A part of a draft; `undefined` when it has no such section or field. */
@@ -18,8 +18,8 @@ export const partOf = (draft: Draft, part: Part): unknown =>
       : draft[part.kind];
 
 /**
- * The parts in which two drafts differ, in the order in which an Item is shown; fields and sections in the order of the first draft,
- * and behind them those of the second only. Another order of fields or sections alone is no difference.
+ * Returns the parts in which two drafts differ, in display order. Fields and sections are in the order of the first draft; those only in the
+ * second follow. Another order of fields or sections alone is not a difference.
  */
 export function differingParts(first: Draft, second: Draft): Part[] {
   const idsOf = (list: "sections" | "fields") => new Set([first, second].flatMap((draft) => draft[list].map(({ id }) => id)));
@@ -38,7 +38,7 @@ export function differingParts(first: Draft, second: Draft): Part[] {
 /** A part that can be made as another state has it, without the rest. */
 export type RestorablePart = Exclude<Part, { readonly kind: "section" }>;
 
-/** A draft with a part as another one has it. A field whose section is not there any more is put before the sections. */
+/** Returns a draft with a part from another draft. A field whose section no longer exists is put before the sections. */
 export function withPart(now: Draft, before: Draft, part: RestorablePart): Draft {
   if (part.kind !== "field") return { ...now, [part.kind]: partOf(before, part) };
   const old = before.fields.find(({ id }) => id === part.id);

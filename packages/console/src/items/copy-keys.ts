@@ -1,11 +1,11 @@
 import type { Field, Item } from "@item-vault/client";
 import { displayOf } from "./field-types.ts";
 
-/** Keys and clicks that copy a value of the open Item, so that a password takes one key press after the Item was opened. */
+/** Keys and clicks that copy a value of the open Item, so that a password takes one key press. */
 
 type Rule = (field: Field) => boolean;
 
-/** Which field each key copies: the first one that the first rule fits, else the next. */
+/** The field that each key copies: the first one that fits the first rule, else the next rule. */
 const KEYS: Readonly<Record<string, readonly Rule[]>> = {
   u: [({ purpose }) => purpose === "USERNAME"],
   p: [({ purpose }) => purpose === "PASSWORD", (field) => field.type !== "OTP" && displayOf(field).concealed === true],
@@ -23,8 +23,8 @@ export function copyKeyOf(field: Field, { fields }: Item): { readonly title: str
 }
 
 /**
- * Presses the button whose key was pressed. It works while the focus is in the Item, so that it takes no letter from a text field or from
- * the commands of a screen reader (WCAG 2.2, 2.1.4).
+ * Presses the button of a key. It works while the focus is in the Item, so that it takes no letter from a text field or from a screen
+ * reader's commands (WCAG 2.2, 2.1.4).
  */
 export function pressCopyKey(event: KeyboardEvent): void {
   const key = keyOf(event);
@@ -38,7 +38,7 @@ export function copyByClick({ target }: MouseEvent): void {
   element.closest(".field-row")?.querySelector<HTMLElement>(".copy")?.click();
 }
 
-/** The letter that was pressed; `undefined` for every other key, and in what takes letters itself. */
+/** Returns the pressed letter. Returns undefined for every other key, and in elements that take letters. */
 function keyOf(event: KeyboardEvent): string | undefined {
   const key = event.key.toUpperCase();
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !/^[A-Z]$/.test(key)) return undefined;
@@ -48,7 +48,7 @@ function keyOf(event: KeyboardEvent): string | undefined {
 /** Waits for the button of the key that was pressed last, while a script of the Item is being loaded. */
 let waiting: MutationObserver | undefined;
 
-/** Presses the button of a key, as soon as it is there: that of a one-time code comes with a script. */
+/** Presses the button of a key, as soon as it exists: the button of a one-time code comes with a script. */
 function press(article: HTMLElement, key: string): void {
   waiting?.disconnect();
   waiting = undefined;
@@ -63,7 +63,7 @@ function press(article: HTMLElement, key: string): void {
 /** The key of the keyboard that was pressed last while an Item was being loaded, and which Item it was. */
 let early: { readonly item: string; readonly key: string | undefined } | undefined;
 
-/** Keeps the key that is pressed while an Item is being loaded, so that "Enter, P" does not depend on the network. Out: ends that. */
+/** Keeps a key pressed while an Item is loading, so that "Enter, P" does not depend on the network. Returns a function that ends this. */
 export function keepEarlyKey(item: string): () => void {
   early = undefined;
   const keep = (event: KeyboardEvent) => void (early = { item, key: keyOf(event) });

@@ -52,5 +52,5 @@ export const draftOf = ({ title, category, favorite, tags, urls, sections, field
   })),
 });
 
-/** Whether two drafts, or the same parts of two, are equal. Their attributes have one order, in which the functions here make them. */
+/** Returns true if two drafts, or the same parts of two, are equal. The functions here make their attributes in one order. */
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -2,9 +2,9 @@ import type { Field, Item } from "@item-vault/client";
 import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 import { isSecretType } from "@item-vault/model/secret-types";
 
-/** How the value of each type of field is shown. */
+/** The display of the value of each type of field. */
 
-/** What shows a field gets the Item too, for references to the field and for copying its value. */
+/** The props of a field. They include the Item, for references to the field and for copying its value. */
 export interface FieldProps {
   readonly field: Field;
   readonly item: Item;
@@ -12,7 +12,7 @@ export interface FieldProps {
 
 type FieldType = Field["type"];
 
-/** What is needed of a field as it was read, or of one of a draft, whose purpose is `""` when it has none. */
+/** The typed part of a field. In a draft, its purpose is `""` if it has none. */
 interface Typed {
   readonly type: FieldType;
   readonly purpose?: Purpose;
@@ -27,10 +27,10 @@ interface Display {
 export const displayOf = ({ type, purpose }: Typed): Display =>
   purpose !== "NOTES" && isSecretType(type) ? { concealed: true } : {};
 
-/** Whether people want the browser to make the value up. */
+/** Returns true if the browser should offer to generate the value. */
 export const isGeneratable = ({ type, purpose }: Typed): boolean => type === "CONCEALED" && purpose !== "NOTES";
 
-/** The links of values that have one. Only those of the web: a `javascript:` URL must not run in this page. */
+/** The links of values. Only web links are permitted: a `javascript:` URL must not run in this page. */
 const LINKS: Partial<Readonly<Record<FieldType, (value: string) => string | undefined>>> = {
   URL: (value) => (isWebUrl(value) ? value : undefined),
   EMAIL: (value) => `mailto:${value.split("@").map(encodeURIComponent).join("@")}`, // RFC 6068 section 2

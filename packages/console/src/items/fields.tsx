@@ -14,7 +14,7 @@ import { rotated, rotating } from "../state/rotated.ts";
 import type { MenuAction } from "../ui/menu.tsx";
 import { write } from "./write.ts";
 
-/** The fields of an Item by section, first those without a section. Empty fields are not shown. */
+/** The fields of an Item by section; fields without a section come first. Empty fields are not shown. */
 export function Fields({ item }: { readonly item: Item }) {
   return (
     <>
@@ -88,12 +88,14 @@ function Value({ field, item }: FieldProps) {
   );
 }
 
-/** The types of fields whose value is not shown as a text, with what shows it. */
+/** The types of fields with their own display of the value. */
 const FIELD_VALUES: Partial<Readonly<Record<Field["type"], ComponentType<FieldProps>>>> = {
   OTP: lazy(() => import("../otp/one-time-password.tsx").then(({ OneTimePassword }) => OneTimePassword)),
 };
 
-/** Out: the entry of a field's menu that gives it a new value; none for what people do not generate, and for a session that may not write. */
+/**
+ * Returns the menu entry that gives a field a new value; none for values that people do not generate, and for a session that may not write.
+ */
 function rotationOf(field: Field, item: Item): readonly MenuAction[] {
   const opened = openedOf(item);
   // A value of several lines is a key or a document that something else has made.

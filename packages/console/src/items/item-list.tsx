@@ -125,7 +125,7 @@ const linkTo = ({ vault, id }: ItemSummary) =>
     ? { href: addressOf({ view: "items", vault: vault.id, item: id }) }
     : ({ role: "link", "aria-disabled": true, title: "You can list this item, but not read it" } as const);
 
-/** What a list without Items says, where other lists have some. */
+/** The text of an empty list, if other lists have Items. */
 const NOTHING: Readonly<Record<ChosenList["kind"], string>> = {
   all: "All items are archived.",
   recent: "All items are archived.",
@@ -176,7 +176,7 @@ function Empty() {
   );
 }
 
-/** What can be done about a list without Items. */
+/** The actions for an empty list. */
 const Begin = () => (
   <>
     <NewItemButton class="primary" label />
@@ -200,15 +200,15 @@ function showAll(): void {
   document.querySelector<HTMLElement>(".search input")?.focus();
 }
 
-/** How Items are selected: by a click on their tile, with Ctrl or Shift, by a long press, and by the key X. */
+/** Selects Items: by a click on their tile, with Ctrl or Shift, by a long press, and by the key X. */
 
-/** How long a finger rests on a row that it selects, in milliseconds. */
+/** Duration of a long press, in milliseconds. */
 const LONG_PRESS = 500;
 
 const rowOf = (target: EventTarget | null): string | undefined =>
   (target as Element).closest?.<HTMLElement>(".rows [data-item]")?.dataset["item"];
 
-/** A click that selects does not open the Item. In selecting by touch, each tap selects. */
+/** A selecting click does not open the Item. During a selection by touch, each tap selects. */
 function selectByClick(event: MouseEvent): void {
   const id = rowOf(event.target);
   if (id === undefined) return;
@@ -221,9 +221,9 @@ function selectByClick(event: MouseEvent): void {
   pressed = false;
 }
 
-/** Whether the press that is under way has selected: the click at its end does nothing. */
+/** True if the current press has selected: the click at its end does nothing. */
 let pressed = false;
-/** Whether the last press was that of a finger. Not every browser says it of a click. */
+/** True if the last press was a finger's. Not every browser reports it of a click. */
 let touched = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -244,7 +244,7 @@ function selectPressed(id: string): void {
 /** Also when the finger scrolls: the browser then cancels the pointer. */
 const endPress = (): void => clearTimeout(timer);
 
-/** A long press selects, and does not open the menu of the browser, which may come before the time of this page is over. */
+/** A long press selects, and does not open the browser's menu, which may come earlier than this page's limit. */
 function keepMenu(event: Event): void {
   const id = touched ? rowOf(event.target) : undefined;
   if (id === undefined) return;

@@ -6,7 +6,7 @@ import { Details } from "./details.tsx";
 import { MoreActions } from "./more-actions.tsx";
 import { Urls } from "./urls.tsx";
 
-/** What an Item shows besides its title and fields. */
+/** The parts of an Item besides its title and fields. */
 
 export type Part = ComponentType<{ readonly opened: Opened }>;
 

@@ -9,7 +9,7 @@ import type { ComponentType } from "preact";
 import type { ItemPage } from "../routes.ts";
 import { lazy } from "../ui/lazy.tsx";
 
-/** The main view: the lists, the Items of one, and what the address names. On a narrow screen one of the last two. */
+/** The main view: the lists, the Items of one list, and the object in the address. A narrow screen shows one of the last two. */
 export function ItemsView() {
   const { vault, item, page } = route.value;
   useLayoutEffect(() => {
@@ -44,7 +44,7 @@ export function ItemsView() {
   );
 }
 
-/** What is shown of an Item in place of the Item itself, by the last part of the address. */
+/** Pages that replace an Item, by the last part of the address. */
 const ITEM_PAGES: Partial<Readonly<Record<ItemPage, ComponentType>>> = {
   edit: lazy(() => import("../edit/pages.tsx").then(({ EditPage }) => EditPage)),
   new: lazy(() => import("../edit/pages.tsx").then(({ NewPage }) => NewPage)),

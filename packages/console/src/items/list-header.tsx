@@ -15,8 +15,8 @@ import { afterRender } from "../ui/after-render.ts";
 export function ListHeader() {
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {
-    // Not by the attribute `autofocus`: the browser obeys it once in the life of a page, and logs that it ignores the next one. Not where the
-    // focus would open the keyboard of a screen.
+    // Not by the attribute `autofocus`, which the browser obeys only once per page, and then logs. Not where the focus would open an
+    // on-screen keyboard.
     if (document.activeElement === document.body && matchMedia("(hover: hover)").matches) field.current?.focus();
   }, []);
   return (
@@ -47,7 +47,7 @@ export function ListHeader() {
   );
 }
 
-/** The name of the list. On a narrow screen it opens the lists, which are beside it on a wide one. */
+/** The name of the list. On a narrow screen it opens the lists, which are beside it on a wide screen. */
 function ListName() {
   const name = nameOfList(chosenList.value, labelOfCategory);
   return (
@@ -81,7 +81,7 @@ function leaveField(event: KeyboardEvent): void {
   const opens = event.key === "Enter";
   const isEarly = listState.peek() === "loading";
   if (!isEarly) return goToFirst(opens);
-  // Once the list is there, unless something else was done meanwhile.
+  // After the list exists, unless the focus has moved.
   const field = document.activeElement;
   const stop = listState.subscribe((state) => {
     if (state === "loading") return;

@@ -5,7 +5,7 @@ import { lazy } from "../ui/lazy.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { write } from "./write.ts";
 
-/** The menu of an Item with what is done rarely: moving, copying, archiving and deleting it. */
+/** The menu of an Item with rare actions: moving, copying, archiving and deleting it. */
 
 const MoveDialog = lazy(() => import("../move/move-dialog.tsx").then((module) => module.MoveDialog));
 const DeleteDialog = lazy(() => import("../edit/delete-dialog.tsx").then((module) => module.DeleteDialog));
@@ -24,7 +24,7 @@ export function MoreActions({ opened }: { readonly opened: Opened }) {
     { label: "Delete…", run: () => (dialog.value = "delete") },
   ];
   const actions = [
-    // Who may only read this vault can copy to another one.
+    // A reader of this vault can copy to another vault.
     ...(transferTargets().length > 0 ? [move] : []),
     ...(may(item.vault.id, "w") ? writing : []),
   ];

@@ -8,7 +8,7 @@ import { byChanged, type Entry } from "../state/search.ts";
 
 interface Props {
   readonly class: string;
-  /** Whether the button shows its name. */
+  /** True if the button shows its name. */
   readonly label: boolean;
 }
 
@@ -21,7 +21,7 @@ export const NewItemButton = ({ label, ...rest }: Props) =>
   );
 
 /**
- * Returns the vault of a new Item in which the session may make one: that of the list, of the open Item, of the Item that was changed last, or the
+ * Returns the vault for a new Item in which the session may create one: that of the list, of the open Item, of the last changed Item, or the
  * first.
  */
 function newItemVault(): string | undefined {

@@ -4,7 +4,7 @@ import { showToast } from "../state/toasts.ts";
 /** The writes of the buttons of an Item, loaded with the first of them. */
 type Writes = typeof import("../edit/writes.ts");
 
-/** One write at a time: a second press while the first is under way does nothing. */
+/** Sends one write at a time: a second press during the first does nothing. */
 export async function write(waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> {
   if (waiting.value) return;
   waiting.value = true;

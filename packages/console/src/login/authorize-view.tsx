@@ -47,7 +47,7 @@ function Question({ asked }: { readonly asked: Asked }) {
   );
 }
 
-/** Reads what a program asks for, from the query of the address (contract 28.3). */
+/** The request of a program, from the query of the address (contract 28.3). */
 
 type Authorization = Operations["POST /console/authorizations"]["body"];
 
@@ -58,7 +58,7 @@ interface Asked {
 
 const STATE_CHARACTERS_MAX = 512;
 
-/** Out: `undefined` for a query that is malformed. The service checks the vaults. */
+/** Returns undefined for a malformed query. The service checks the vaults. */
 function parseAsked(query: string): Asked | undefined {
   const given = new URLSearchParams(query);
   const [redirect_uri = "", code_challenge = "", state = ""] = ["redirect_uri", "code_challenge", "state"].map(
@@ -75,7 +75,7 @@ function parseAsked(query: string): Asked | undefined {
   return { state, body: { redirect_uri, code_challenge, expiresIn, ...(vaults && { vaults }), ...(admin && { admin }) } };
 }
 
-/** Out: `null` for a text that is no object. */
+/** Returns `null` for a text that is not an object. */
 function vaultsOf(text: string | null): Authorization["vaults"] | null | undefined {
   if (text === null) return undefined;
   try {
@@ -86,7 +86,7 @@ function vaultsOf(text: string | null): Authorization["vaults"] | null | undefin
   }
 }
 
-/** Where the browser goes with the code. */
+/** Returns the address to which the browser goes with the code. */
 function targetOf({ body, state }: Asked, code: string): string {
   const target = new URL(body.redirect_uri);
   target.searchParams.set("code", code);

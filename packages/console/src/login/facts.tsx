@@ -6,16 +6,16 @@ import { vaultName } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { plural } from "../ui/plural.ts";
 
-/** What a login gives, as a person sees it before they confirm. */
+/** The effects of a login, shown before the person confirms. */
 
 type Row = readonly [label: string, value: ComponentChildren];
 
 interface Props {
-  /** Who asks, above the rest. */
+  /** The requesting program, above the rest. */
   readonly rows: readonly Row[];
   /** By the vault's id, in either form. Absent: all of the person. */
   readonly vaults: Readonly<Record<string, Permission>> | undefined;
-  /** Whether the token is for administration, and opens no vaults. */
+  /** True if the token is for administration, and has no vaults. */
   readonly admin?: boolean;
   /** Seconds. */
   readonly lifetime: number;
@@ -42,7 +42,7 @@ export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
   );
 }
 
-/** Returns the permissions of the person by vault: those of people are for whole vaults. */
+/** Returns the permissions of the person by vault. A person's permissions are for whole vaults. */
 export const ownVaults = () => session.value!.token!.vaults as Readonly<Record<string, Permission>>;
 
 function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>> }) {
@@ -59,7 +59,7 @@ function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>
   );
 }
 
-/** In: seconds. */
+/** Formats a duration in seconds. */
 function durationOf(seconds: number): string {
   if (seconds >= 3600 && seconds % 3600 === 0) return plural(seconds / 3600, "hour");
   return seconds >= 60 ? plural(Math.floor(seconds / 60), "minute") : plural(seconds, "second");

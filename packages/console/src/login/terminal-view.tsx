@@ -14,7 +14,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { copy } from "../ui/clipboard.ts";
 import { Confirmation } from "../ui/confirmation.tsx";
 
-/** Where a person makes a code that logs in a terminal, and sees who has used it (contract 28.5). No address has the code. */
+/** Makes a code that logs in a terminal, and shows who has used it (contract 28.5). No address has the code. */
 
 export function TerminalView() {
   const made = useSignal<LoginCode | undefined>(undefined);
@@ -28,7 +28,7 @@ export function TerminalView() {
   );
 }
 
-/** What a terminal gets: to read, for an hour, unless the person chooses more. */
+/** The permissions of a terminal: to read, for an hour, unless the person chooses more. */
 
 const LIFETIMES = [
   ["15 minutes", 15 * 60],

@@ -26,7 +26,7 @@ export function MoveDialog({ item, onClose }: Props) {
   const kind = useSignal<Kind>("copy");
   const show = (copy: Item) => {
     onClose();
-    // The person may have gone to another place in the meantime.
+    // The person may have navigated since.
     if (isOpen(from, item.id)) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
   };
   const { phase, copied, copy, begin } = useTransfer(item, (made, deleted) => {
@@ -123,7 +123,7 @@ interface TransferStateProps {
   readonly onKeepBoth: () => void;
 }
 
-/** How far a transfer is, or why it stopped and what can be done. */
+/** The progress of a transfer, or the reason why it stopped, with the next steps. */
 function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeepBoth }: TransferStateProps) {
   if (phase.name === "both")
     return (
@@ -177,7 +177,7 @@ function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeepBoth }:
 
 const reasonOf = (error: unknown): string => (error instanceof CopyDiffers ? "The copy differs from the item." : explain(error));
 
-/** What had the focus is gone when the state changes. */
+/** The focused element is gone when the state changes. */
 const focus = (button: HTMLButtonElement | null): void => button?.focus();
 
 function Message({ text, children }: { readonly text: string; readonly children: ComponentChildren }) {

@@ -6,8 +6,8 @@ import { loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";
 
 /**
- * A copy of an Item in a vault, and for a move the deletion of the Item afterwards. A transfer that failed continues where it stopped:
- * the id of the copy and the Idempotency-Keys of its Files are chosen once, so nothing is copied twice.
+ * A copy of an Item in a vault; for a move, also the deletion of the Item. A failed transfer continues where it stopped: the id of the copy
+ * and the Idempotency-Keys of its Files are chosen once, so nothing is copied twice.
  */
 
 export interface Transfer {
@@ -21,9 +21,9 @@ export interface Transfer {
   readonly keys: ReadonlyMap<string, string>;
   /** The ids of the Files whose copies the service has confirmed. */
   readonly copied: Set<string>;
-  /** Whether the service may have made the copy. */
+  /** True if the service may have made the copy. */
   begun: boolean;
-  /** Whether the service may make the copy still: no answer has told of the request that makes it. */
+  /** True if the service may still make the copy: the request that makes it has no answer. */
   uncertain: boolean;
   /** The copy, when it is complete and was compared. */
   copy?: Opened;
@@ -38,8 +38,8 @@ export interface Progress {
 }
 
 /**
- * Begins with the Item as it is now, which may be newer than what the page shows. Errors: throws an ItemVaultError, also of an Item with a File that
- * does not open, which the copy would lack.
+ * Plans a transfer with the Item as it is now, which may be newer than the shown one. Throws an ItemVaultError, also for an Item with a
+ * broken File, which the copy would lack.
  */
 export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, target: string): Promise<Transfer> {
   const path = { vault: vault.id, item: id };
@@ -49,13 +49,10 @@ export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, ta
   return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false, uncertain: false };
 }
 
-/** The copy is not what was copied. */
+/** The copy differs from its source. */
 export class CopyDiffers extends Error {}
 
-/**
- * Makes what is missing of the copy, and compares it. Errors: throws an ItemVaultError, CopyDiffers, or the reason of the aborted
- * signal.
- */
+/** Makes the missing parts of the copy, and compares it. Throws an ItemVaultError, CopyDiffers, or the reason of the aborted signal. */
 export async function makeCopy(transfer: Transfer, progress: Progress): Promise<Opened> {
   const { source, target, id, copied } = transfer;
   const { signal } = progress;
@@ -74,8 +71,8 @@ export async function makeCopy(transfer: Transfer, progress: Progress): Promise<
 }
 
 /**
- * A repeated request is a 409 `item_exists`, because the id is random: the first one has made the copy. It is not aborted: a request
- * that is under way could make the copy after `discard`.
+ * Creates the copy. A repeated request gets a 409 `item_exists`, because the id is random: the first request has made the copy. It is not
+ * aborted, because a request in flight could make the copy after `discard`.
  */
 async function makeItem(transfer: Transfer): Promise<void> {
   const { source, target, id } = transfer;
@@ -97,8 +94,8 @@ async function makeItem(transfer: Transfer): Promise<void> {
 }
 
 /**
- * Copies a File with its content. The service compares the content with its SHA-256 before the copy exists (contract 9.5), and a repeated
- * upload with the same key makes no second one (contract 10.9). Errors: throws an ItemVaultError, or the reason of the aborted signal.
+ * Copies a File with its content. The service compares the content with its SHA-256 before the copy exists (contract 9.5). A repeated upload
+ * with the same key makes no second copy (contract 10.9). Throws an ItemVaultError, or the reason of the aborted signal.
  */
 async function copyFile({ source, target, id, keys }: Transfer, file: File, progress: Progress): Promise<void> {
   const { signal, onBytes, onFile } = progress;
@@ -130,8 +127,8 @@ async function copyFile({ source, target, id, keys }: Transfer, file: File, prog
 const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
 /**
- * Deletes the Item after it was copied. An Item that is gone was deleted by a request whose answer was lost, or by somebody else. Out:
- * `changed` when somebody has changed the Item since it was read, so it was not deleted. Errors: throws an ItemVaultError.
+ * Deletes the Item after it was copied. A missing Item was deleted by a request whose answer was lost, or by another client. Returns
+ * `changed`, without deleting, if the Item was changed since it was read. Throws an ItemVaultError.
  */
 export async function removeSource({ source: { item, etag } }: Transfer): Promise<"deleted" | "changed"> {
   const path = { vault: item.vault.id, item: item.id };
@@ -145,8 +142,8 @@ export async function removeSource({ source: { item, etag } }: Transfer): Promis
 }
 
 /**
- * Deletes a copy that is not wanted. Out: whether there was one. Errors: throws an ItemVaultError when it may still be there, or be made
- * later: that there is none yet is no proof while it is uncertain.
+ * Deletes an unwanted copy. Returns true if there was one. Throws an ItemVaultError if it may still exist, or be made later: its absence
+ * proves nothing while it is uncertain.
  */
 export async function discard({ target, id, uncertain }: Transfer): Promise<boolean> {
   try {

@@ -29,7 +29,7 @@ export interface Copied {
 const DISCARDED = "The incomplete copy was deleted.";
 const LEFT = "An incomplete copy may remain in the other vault.";
 
-/** In: what happens when the copy is complete; `deleted`: and the Item is deleted. */
+/** Runs a transfer. `onDone` is called when the copy is complete; `deleted` is true if the Item is deleted. */
 export function useTransfer(item: Item, onDone: (copy: Opened, deleted: boolean) => void) {
   const phase = useSignal<Phase>({ name: "choosing" });
   const copied = useSignal<Copied>({ bytes: 0, of: 0, file: "" });
@@ -37,7 +37,7 @@ export function useTransfer(item: Item, onDone: (copy: Opened, deleted: boolean)
   const abort = useRef<AbortController>(undefined);
   const running = useRef<Promise<void>>(undefined);
 
-  /** Begins, or continues where it stopped. In: the same choice as before. */
+  /** Starts, or continues where it stopped, with the same choice. */
   const run = async (kind: Kind, target: string) => {
     phase.value = { name: "copying" };
     const { signal } = (abort.current = new AbortController());
@@ -58,7 +58,7 @@ export function useTransfer(item: Item, onDone: (copy: Opened, deleted: boolean)
     }
   };
 
-  /** Stops, and deletes an incomplete copy once nothing is under way that could continue it. */
+  /** Stops, and deletes an incomplete copy after nothing in flight can continue it. */
   const stop = async () => {
     abort.current?.abort();
     await running.current;

@@ -1,6 +1,6 @@
 import type { Finding } from "@item-vault/client";
 
-/** Findings of a job or of a snapshot: what is wrong, and where (contract 22.2). */
+/** Findings of a job or of a snapshot: the fault and its place (contract 22.2). */
 export const FindingList = ({ findings }: { readonly findings: readonly Finding[] }) => (
   <ul class="outcomes">
     {findings.map((finding, index) => (

@@ -9,7 +9,7 @@ import { Table } from "../ui/table.tsx";
 import { JobsTable } from "./jobs-table.tsx";
 import { RewrapDialog } from "./start-job.tsx";
 
-/** The root keys of the service: what each is used for, and re-wrapping all keys with the active one. */
+/** The root keys of the service: the use of each, and re-wrapping all keys with the active one. */
 
 const keys = createList(async () => (await call("GET /v1/admin/keys")).data, false);
 

@@ -16,7 +16,7 @@ import { askForAct, BACK_UP } from "../state/asked-act.ts";
 import { entries } from "../state/items.ts";
 import { isolate, presentText, titleOf } from "../ui/texts.ts";
 
-/** Restores a vault, or one Item of it, from a backup: first it is shown what would be restored. */
+/** Restores a vault or one Item from a backup. It first shows the expected result. */
 
 type BackedUpVault = BackedUpVaults["vaults"][number];
 type Restore = NewJob & { readonly vault: string };
@@ -212,7 +212,7 @@ interface ChangedProps {
   readonly time: string;
 }
 
-/** The Items that have changed since the backup, as far as the session lists them: they return to what they were, or go. */
+/** The Items that have changed since the backup, as far as the session lists them. They are reverted or removed. */
 function ChangedSince({ vault, item, time }: ChangedProps) {
   const listed = entries.value.filter((entry) => entry.item.vault.id === vault && (item === undefined || entry.item.id === item));
   if (listed.length === 0) return null;

@@ -10,7 +10,7 @@ import { KINDS, startJob } from "./jobs.ts";
 interface Props {
   readonly title: string;
   readonly submit: string;
-  /** The job, from what was typed. */
+  /** Returns the job from the input. */
   readonly jobOf: (data: FormData) => NewJob;
   readonly children: ComponentChildren;
   readonly onClose: () => void;

@@ -101,7 +101,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** How the receiver has answered. */
+/** The answer of the receiver. */
 const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
   error === undefined ? <>Accepted ({status})</> : <span class="broken">{describeFault(error, status)}</span>;
 

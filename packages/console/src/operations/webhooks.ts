@@ -15,7 +15,7 @@ export const webhooks = createList(async () => {
   return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
 }, true);
 
-/** A vault that was deleted in the meantime has none. */
+/** A vault that was since deleted has none. */
 async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
   try {
     const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });

@@ -93,7 +93,7 @@ const Ring = ({ left, period }: { readonly left: number; readonly period: number
   </svg>
 );
 
-/** The time for what changes with the seconds. One timer serves the page, and only while something shows the time. */
+/** The time for displays that change every second. One timer serves the page, only while needed. */
 
 const currentTime = signal(0);
 let users = 0;
@@ -126,10 +126,10 @@ function useNow(): number {
 
 /** One-time codes, computed in the page (RFC 6238). Web Crypto has the hashes, so no library is loaded. */
 
-/** In: Unix milliseconds. Out: the number of the period, which is the counter of RFC 6238 section 4.2. */
+/** Returns the number of the period at a time in Unix milliseconds: the counter of RFC 6238 section 4.2. */
 const stepAt = (now: number, { period }: TotpParameters): number => Math.floor(now / 1000 / period);
 
-/** Seconds until the next code: 1 to `period`. In: Unix milliseconds. */
+/** Returns the seconds until the next code, 1 to `period`. `now` is in Unix milliseconds. */
 const secondsLeft = (now: number, { period }: TotpParameters): number => period - (Math.floor(now / 1000) % period);
 
 /** The code of a period (RFC 4226 section 5.3). */

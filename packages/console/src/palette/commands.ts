@@ -11,18 +11,18 @@ import { showKeys } from "./keys-dialog.tsx";
 import { ACTS, askForAct } from "../state/asked-act.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
 
-/** What the palette finds: Items, lists, views, and acts. */
+/** The results of the palette: Items, lists, views, and actions. */
 
 export interface Command {
   /** Unique among all. */
   readonly id: string;
   readonly label: string;
-  /** What it is, beside the label. */
+  /** The kind of result, beside the label. */
   readonly hint: string;
   readonly run: () => void;
 }
 
-/** Number of Items among the results, and of the others. */
+/** Number of Items among the results, and of other results. */
 const ITEMS_MAX = 8;
 const OTHERS_MAX = 8;
 
@@ -99,7 +99,7 @@ function acts(): Command[] {
   ];
 }
 
-/** What can be done with the open Item and its fields: the buttons that do it. */
+/** Returns the actions of the open Item and its fields: their buttons. */
 const buttons = (): Command[] =>
   [
     ...document.querySelectorAll<HTMLElement>(

@@ -13,7 +13,7 @@ const open = signal(false);
 
 export const openPalette = (): void => void (open.value = true);
 
-/** Ctrl+K (⌘K) opens the palette. Where no text is typed, `?` shows the keys, and `/` goes to the search. */
+/** Ctrl+K (⌘K) opens the palette. Outside text fields, `?` shows the keys, and `/` goes to the search. */
 export function openByKey(event: KeyboardEvent): void {
   if (openDialogs.peek().length > 0 || sessionState.peek() !== "signed-in" || event.altKey) return;
   const isModified = event.ctrlKey || event.metaKey;
@@ -25,7 +25,7 @@ export function openByKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-/** Moves the focus to the search of the view, or opens the palette where there is none. */
+/** Moves the focus to the search of the view, or opens the palette without one. */
 function focusSearch(): void {
   const field = document.querySelector<HTMLInputElement>("main :is(.search, .row-search) input");
   if (!field?.checkVisibility()) return openPalette();
@@ -97,7 +97,7 @@ function Content() {
 
 interface ResultsProps {
   readonly found: readonly Command[];
-  /** The index of the one that Enter chooses. */
+  /** The index of the result that Enter chooses. */
   readonly current: number;
 }
 
