@@ -12,7 +12,7 @@ import { tryBucket } from "../buckets/calls.ts";
 /** The tables whose rows name contents. */
 const CONTENTS_TABLES: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));
 
-/** The contents that the rows of a part name, each once. */
+/** Returns the contents that the rows of a part name, each once. */
 export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[] {
   const addresses = tables
     .filter(({ table }) => CONTENTS_TABLES.has(table))
@@ -28,7 +28,7 @@ export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[
   return [...new Map(addresses.map((address) => [contentKey(address), address])).values()];
 }
 
-/** Copies a content, unless BACKUPS has it. Out: whether FILES or BACKUPS has it. Errors: `unavailable`. */
+/** Copies a content, unless BACKUPS has it. Returns false if neither FILES nor BACKUPS has it. Fails with `unavailable`. */
 function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<boolean>> {
   return tryBucket(async () => {
     if (await backups.head(backupContent(key))) return true;
@@ -39,17 +39,15 @@ function copyContent({ backups, files }: BackupStore, key: string): Promise<Resu
   });
 }
 
-/** The most contents that are copied at once. */
 const COPIED_AT_ONCE_MAX = 4;
 
 interface Copied {
-  /** The number of contents that are done. */
   readonly done: number;
   /** The contents that FILES does not have. */
   readonly missing: readonly string[];
 }
 
-/** Copies contents in their order, some at least, until the step is spent. In: their keys in FILES. Errors: `unavailable`. */
+/** Copies contents in order, at least some, until the step is spent. `keys` are their keys in FILES. Fails with `unavailable`. */
 export async function copyContents(store: BackupStore, keys: readonly string[], isSpent: () => boolean): Promise<Result<Copied>> {
   const missing: string[] = [];
   let done = 0;

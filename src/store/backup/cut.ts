@@ -17,7 +17,7 @@ export interface Unit {
 
 const UNIT_BITS = 16; // of a character in JavaScript
 
-/** The number of leading bits that two texts share. */
+/** Returns the number of leading bits that two texts share. */
 export function sharedBits(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
@@ -82,7 +82,7 @@ export function cutRows(characters: readonly number[], areAll: boolean): number 
   return areAll && characters.length > 0 ? characters.length : undefined;
 }
 
-/** The day of an entry of the log (UTC), as a number; 0 for an id without a time. */
+/** Returns the day of an entry of the log (UTC), as a number; 0 for an id without a time. */
 const dayOf = ({ id }: Unit): number => (isId(id) ? Math.floor(timeOf(id) / DAY) : 0);
 
 /**

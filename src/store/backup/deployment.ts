@@ -5,7 +5,7 @@ import { IS_DEPLOYMENT, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
 import { type BackupStore, findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
 import { into } from "../tables/statements.ts";
 
-/** What a backup of everything begins with: the id of the deployment, and its vaults. */
+/** The first data of a full backup: the id of the deployment, and its vaults. */
 
 const SQL = {
   clear: `DELETE FROM deployment WHERE NOT ${IS_DEPLOYMENT}`,
@@ -14,7 +14,7 @@ const SQL = {
   count: "SELECT count(*) AS vaults FROM vaults",
 };
 
-/** The most folders of vaults, and the newest backups of each, in which a manifest is looked for. */
+/** Folders of vaults, and newest backups in each, in which a manifest is searched. */
 const TRIED_MAX = { folders: 3, backups: 8 };
 
 /**

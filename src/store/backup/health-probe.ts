@@ -11,7 +11,7 @@ import type { Bucket } from "../buckets/bucket.ts";
 interface Report {
   readonly status: "ACTIVE" | "WARNING";
   readonly message: string;
-  /** When the last backup was, in Unix milliseconds; `undefined` without one. */
+  /** Time of the last backup, in Unix milliseconds. Undefined without a backup. */
   readonly at?: number | undefined;
 }
 
@@ -21,7 +21,10 @@ const LATE_MS = 3 * DAY;
 const active = (message: string, at?: number): Result<Report> => ok({ status: "ACTIVE", message, at });
 const warning = (message: string, at?: number): Result<Report> => ok({ status: "WARNING", message, at });
 
-/** In: the bucket, if it is bound; the hour of the nightly backup, if there is one; Unix milliseconds. Errors: `unavailable`. */
+/**
+ * Probes the backups. `bucket` is the bound bucket. `hour` is the hour of the nightly backup, if there is one. `now` is in Unix milliseconds.
+ * Fails with `unavailable`.
+ */
 export async function probeBackups(
   db: D1Database,
   bucket: Bucket | undefined,
@@ -47,7 +50,7 @@ export async function probeBackups(
   return isLate ? warning(last, at) : active(last, at);
 }
 
-/** Whether the bucket has backups although the database was never used. Errors: `unavailable`. */
+/** Returns true if the bucket has backups although the database was never used. Fails with `unavailable`. */
 async function isUnrestored(db: D1Database, bucket: Bucket): Promise<Result<boolean>> {
   const used = await isInUse(db);
   if (!used.ok || used.value) return used.ok ? ok(false) : used;

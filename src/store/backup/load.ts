@@ -143,7 +143,6 @@ export async function findOpen<T>(
   return ok({ newest: undefined, skipped });
 }
 
-/** The most backups of a list. */
 const LISTED_BACKUPS_MAX = 100;
 
 /**

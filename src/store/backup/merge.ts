@@ -6,8 +6,8 @@ import { type BackupContext, type Next, type VaultBackup, writingOf } from "./va
 import { writeItems } from "./write.ts";
 
 /**
- * The stage `merge` of the backup of a vault: it writes the parts again whose Items have changed while they were read. Each part has a range of
- * ids, and so has each part of a pass of changes, so both are walked through in the order of the ids.
+ * The stage `merge` of a vault's backup. It rewrites the parts whose Items have changed while they were read. Each part has a range of ids,
+ * and so has each part of a pass of changes, so both are merged in the order of ids.
  */
 
 /** Loads the parts of changes, and keeps of each pass the last one that was loaded. */
@@ -35,7 +35,7 @@ export async function mergeChanges(context: BackupContext, state: VaultBackup): 
   return ok({ ...state, parts, changes: [], stage: "log", done: 0 });
 }
 
-/** The number of parts from one on that have the same Item: it fills them alone. */
+/** Returns the number of parts from one on that have the same Item: it fills them alone. */
 function runAt(parts: readonly PartRef[], index: number): number {
   const next = parts.findIndex(({ item }, at) => at > index && item !== parts[index]?.item);
   return (next < 0 ? parts.length : next) - index;
@@ -54,7 +54,7 @@ function loaderOf({ store }: BackupContext, { vault, moment }: VaultBackup): Loa
   };
 }
 
-/** The changes of the Items in a range, pass after pass. In: the lowest id; the id that is beyond it; absent: there is none. */
+/** Yields the changes of the Items in a range, pass after pass, from the lowest id to the id beyond the range; absent: without an end. */
 async function changesBetween(
   passes: VaultBackup["changes"],
   load: LoadUnits,

@@ -8,10 +8,10 @@ const NUMBER_DIGITS = 8;
 /** The prefix of the folders of all vaults and of the registry. */
 export const FOLDERS = "vaults/";
 
-/** The folder of a vault, or of the registry. */
+/** Returns the folder of a vault, or of the registry. */
 export const folderOf = (vault: string): string => `${FOLDERS}${vault}`;
 
-/** The keys of manifests sort by their numbers. */
+/** Returns the key of a manifest. The keys sort by number. */
 export const manifestKey = (vault: string, number: number): string =>
   `${folderOf(vault)}/${String(number).padStart(NUMBER_DIGITS, "0")}.manifest`;
 
@@ -23,12 +23,12 @@ export function numberOfManifest(key: string): number | undefined {
   return digits === undefined ? undefined : Number(digits) || undefined;
 }
 
-/** The prefix of all manifests of a vault: their names begin with a digit. */
+/** Returns the prefix of all manifests of a vault: their names begin with a digit. */
 export const manifestPrefix = (vault: string): string => `${folderOf(vault)}/0`;
 
 export const partKey = (vault: string, hash: string): string => `${folderOf(vault)}/parts/${hash}`;
 
-/** A content, as FILES has it: sealed under a key in the row of its File. */
+/** Returns a content, as FILES has it: sealed under a key in the row of its File. */
 export const backupContentKey = (content: ContentAddress): string => backupContent(contentKey(content));
 
 /** The prefix of all contents. Behind it is the key of the content in FILES. */
@@ -40,5 +40,5 @@ export const backupContent = (key: string): string => CONTENTS + key;
 /** The prefix of the parts of objects that are uploaded (contract 21.21). No object of a backup has it. */
 export const INCOMING = "incoming/";
 
-/** The part of an object of `size` bytes that begins at the offset `first`. */
+/** Returns the part of an object of `size` bytes that begins at the offset `first`. */
 export const incomingKey = (key: string, size: number, first: number): string => `${INCOMING}${key}/${size}/${first}`;

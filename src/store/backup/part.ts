@@ -16,7 +16,7 @@ interface Head {
 /** The backup that a part belongs to. */
 export type PartOwner = Pick<Head, "deployment" | "vault">;
 
-/** Out: the text of a part, and its entry in the manifest. Equal rows give an equal text. */
+/** Returns the text of a part, and its entry in the manifest. Equal rows give an equal text. */
 export async function presentPart(owner: PartOwner, part: Part): Promise<{ readonly text: Uint8Array; readonly ref: PartRef }> {
   const head: Head = { format: BACKUP_FORMAT, deployment: owner.deployment, vault: owner.vault };
   const text = new TextEncoder().encode([head, ...part.tables].map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -26,7 +26,7 @@ export async function presentPart(owner: PartOwner, part: Part): Promise<{ reado
 
 /**
  * Parses the text of a part that a manifest names. The manifest is authenticated and has the hash of the text, so a text with this hash is
- * trusted. Errors: `backup_damaged`, with a detail that names the part and the fault.
+ * trusted. Fails with `backup_damaged`, whose detail names the part and the fault.
  */
 export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array): Promise<Result<Part>> {
   const refused = (fault: string) => fail("backup_damaged", `part ${ref.sha256} ${fault}`);
@@ -39,13 +39,13 @@ export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array
   return ok({ tables });
 }
 
-/** Throws for another text than that of a part. */
+/** Parses the lines of a part. Throws for any other text. */
 function linesOf(text: string): Part & { readonly head: Head } {
   const [first = "", ...lines] = text.trimEnd().split("\n");
   return { head: JSON.parse(first) as Head, tables: lines.map((line) => JSON.parse(line) as TableRows) };
 }
 
-/** A part of which nothing is checked; `undefined` for a text that is none. */
+/** Parses a part without checks. Returns `undefined` for any other text. */
 export function readPart(text: string): Part | undefined {
   try {
     const { tables } = linesOf(text);

@@ -229,7 +229,7 @@ export async function readSlice(
 export const readVault = (db: D1Database, vault: string, since?: Cursor): Promise<Result<Slice | undefined>> =>
   readSlice(db, vault, { name: "items", keys: SOURCES.items.map(() => null), since });
 
-/** The id before which all rows of all sources were read; `undefined` when everything was read. */
+/** Returns the id before which all rows of all sources were read; `undefined` when everything was read. */
 export function frontierOf(keys: Keys): string | undefined {
   const ids = keys.flatMap((key) => (key ? [String(key[0])] : []));
   return ids.length === 0 ? undefined : ids.reduce((first, id) => (id < first ? id : first));
@@ -240,7 +240,7 @@ const cellsOf = (columns: readonly string[], rows: readonly Row[]): Cell[][] =>
 
 const isVersion = (value: Cell | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** A damaged number of a write leaves no entry of the log out. */
+/** Returns the head of a vault. A damaged number of a write leaves no entry of the log out. */
 const headOf = ({ content_version: content, attribute_version: attribute, updated_at: at }: Row): Cursor => ({
   sequence: isVersion(content) && isVersion(attribute) ? content + attribute : Number.MAX_SAFE_INTEGER,
   at: Number(at),

@@ -15,22 +15,22 @@ import {
 import { writeItems, writePart } from "./write.ts";
 
 /**
- * The stages `items` and `changes` of the backup of a vault. The first one reads all Items, in slices of several moments. Each pass of the
- * second one reads again what the log says that writes have changed since the pass before. A pass that is one slice has read everything that
- * changed at one moment, which is that of the backup: no write has to wait for it.
+ * The stages `items` and `changes` of a vault's backup. The first stage reads all Items, in slices from several moments. Each pass of the
+ * second stage reads again the rows that were written since the pass before, according to the log. A pass of one slice has read all changes
+ * at one moment, which is the moment of the backup. So no write has to wait.
  */
 
-/** The most times that a backup begins again, because the log did not tell all changes or D1 was restored to an earlier time. */
+/** Restarts of a backup, if the log did not show all changes or D1 was restored to an earlier time. */
 const RESTARTS_MAX = 5;
 
 /** Begins again, unless it has begun too often. Fails with `database_restored`. */
 export const restart = (state: VaultBackup, slice: Slice): Next =>
   state.restarts < RESTARTS_MAX ? ok(beginAgain(state, slice)) : fail("database_restored");
 
-/** Whether the rows of a slice fit together with those that were read before. */
+/** Returns true if the rows of a slice fit the rows that were read before. */
 const fits = ({ keys }: VaultBackup, slice: Slice): boolean => slice.isComplete && stateOfKeys(slice.row) === keys;
 
-/** Reads Items, and writes their parts. Errors: `unavailable`, `database_restored`. */
+/** Reads Items, and writes their parts. Fails with `unavailable` or `database_restored`. */
 export async function readItems(context: BackupContext, state: VaultBackup): Promise<Next> {
   const { store, isSpent } = context;
   const collector = createCollector("items");
@@ -60,12 +60,12 @@ export async function readItems(context: BackupContext, state: VaultBackup): Pro
       if (slices === 1 && state.parts.length === 0) return takeMoment(context, next, slice, "log");
       return ok({ ...next, stage: "changes", after: "" });
     }
-    // A step that has written no part would be repeated for ever.
+    // A step that has written no part would be repeated endlessly.
     if (isSpent() && after !== state.after) return ok(next);
   }
 }
 
-/** Keeps the moment of the backup, and goes on with a stage. Errors: `unavailable`. */
+/** Keeps the moment of the backup, and continues with a stage. Fails with `unavailable`. */
 async function takeMoment(context: BackupContext, state: VaultBackup, slice: Slice, stage: "merge" | "log"): Promise<Next> {
   const { row, head, deployment } = slice;
   const ofVault = await writePart(writingOf(context, state, slice), { tables: slice.ofVault });
@@ -75,15 +75,15 @@ async function takeMoment(context: BackupContext, state: VaultBackup, slice: Sli
 }
 
 /**
- * After so many passes the coordinator of the vault spaces its commits, so that what changes from one pass to the next fits into one slice;
- * after the most passes the backup gives up.
+ * After `unspaced` passes the coordinator of the vault spaces its commits, so that the changes between two passes fit into one slice. After
+ * `max` passes the backup gives up.
  */
 const PASSES = { unspaced: 5, max: 100 };
 
 /** The characters of rows that a step holds before it writes them. In between, nothing makes the next pass wait. */
 const HELD_CHARACTERS_MAX = 16 * 1024 * 1024;
 
-/** What a slice has read of a pass. */
+/** The rows that a slice has read of a pass. */
 interface ReadChanges {
   readonly isFirstOfPass: boolean;
   readonly units: readonly RowUnit[];
@@ -92,8 +92,8 @@ interface ReadChanges {
 const beginPass = (state: VaultBackup): VaultBackup => ({ ...state, passes: state.passes + 1 });
 
 /**
- * Reads passes of changes, until one of them is one slice or the step holds many rows, and then writes what it has read. Errors:
- * `unavailable`, `database_restored`; `busy`, when the vault changes faster than it can be read.
+ * Reads passes of changes, until a pass is one slice or the step holds many rows, and then writes the rows. Fails with `unavailable`,
+ * `database_restored`, or with `busy` if the vault changes faster than it can be read.
  */
 export async function readChanges(context: BackupContext, begun: VaultBackup): Promise<Next> {
   const { store, isSpent } = context;
@@ -121,7 +121,7 @@ export async function readChanges(context: BackupContext, begun: VaultBackup): P
       characters += units.reduce((sum, unit) => sum + unit.characters, 0);
       isPassRead = frontier === undefined;
       if (isFirstOfPass && isPassRead) return endChanges(context, state, slice, held);
-      // The next pass reads what has changed since the first slice of this one.
+      // The next pass reads the changes since the first slice of this pass.
       state = { ...state, until: state.until ?? slice.head, after: units.at(-1)?.id ?? state.after };
       if (isPassRead) state = { ...state, since: state.until!, until: undefined, after: "" };
       // An Item with more rows than a slice has is read to its end.
@@ -133,16 +133,16 @@ export async function readChanges(context: BackupContext, begun: VaultBackup): P
   }
 }
 
-/** The last pass has read what had changed at one moment. */
+/** Ends the changes: the last pass has read all changes at one moment. */
 async function endChanges(context: BackupContext, state: VaultBackup, slice: Slice, held: readonly ReadChanges[]): Promise<Next> {
   const changes = await writeChanges(context, state, slice, held);
   return changes.ok ? takeMoment(context, { ...state, changes: changes.value }, slice, "merge") : changes;
 }
 
-/** The most parts that are written at once. */
+/** Parts written concurrently. */
 const WRITTEN_AT_ONCE_MAX = 4;
 
-/** Writes changed Items as parts of their own, which the stage `merge` reads. Out: the parts of all passes until now. */
+/** Writes changed Items as parts of their own, which the stage `merge` reads. Returns the parts of all passes so far. */
 async function writeChanges(
   context: BackupContext,
   state: VaultBackup,

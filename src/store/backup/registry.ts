@@ -31,16 +31,16 @@ import { findNewest, loadSharedParts } from "./vault-state.ts";
 import { writeManifest, writePart, type Writing } from "./write.ts";
 
 /**
- * Makes the backup of the registry, in steps: it reads what belongs to no vault, and writes the manifest. The rows of its tables do not
- * depend on one another, so they are not read again.
+ * Makes the backup of the registry, in steps: reads the rows outside vaults, and writes the manifest. The rows of its tables do not depend on
+ * one another, so they are not read again.
  */
 
 /** The state between two steps: plain data, which the job keeps as JSON. */
 export interface RegistryBackup {
   readonly number: number;
-  /** Whether also the parts are written that the registry before has. */
+  /** True if parts of the previous registry are written too. */
   readonly full: boolean;
-  /** When it began: Unix milliseconds. A step that is repeated writes the same manifest. */
+  /** Start of the backup, in Unix milliseconds. A repeated step writes the same manifest. */
   readonly at: number;
   readonly deployment: string;
   /** The row after which the next part begins. */
@@ -50,14 +50,14 @@ export interface RegistryBackup {
   readonly rootKeys: readonly string[];
 }
 
-/** What a registry names of the backups of vaults. */
+/** The backups of vaults that a registry names. */
 export interface NamedBackups {
   readonly snapshots: readonly VaultBackupRef[];
   /** The ids of the root keys that they need. */
   readonly rootKeys: readonly string[];
   /** The bytes of their parts. */
   readonly bytes: number;
-  /** The number of vaults whose backup is an older one, or that have none. */
+  /** Number of vaults without a backup or with an older one. */
   readonly behind: number;
 }
 
@@ -91,7 +91,7 @@ export async function readRegistryRows(
     if (!written.ok) return written;
     ({ waiting, state } = written.value);
     if (slice.isEnd && waiting.length === 0) state = { ...state, position: { table: state.position.table + 1, key: [] } };
-    // A step that has reached nothing would be repeated for ever.
+    // A step without progress would be repeated endlessly.
   } while (!isSpent() || state.position === begun.position);
   return ok({ state, isRead: false });
 }
@@ -122,13 +122,13 @@ async function writeRows(
 }
 
 const SQL = {
-  /** Which vaults of a list exist. ?1: their ids as a JSON array. */
+  /** The existing vaults of a list. ?1: their ids as a JSON array. */
   existing: "SELECT id FROM vaults WHERE id IN (SELECT value FROM json_each(?1))",
 };
 
 /**
- * Writes the manifest of the registry, and records its figures for /health. A vault that was deleted meanwhile is not named. Returns false if the bucket has
- * another manifest of its number. Fails with `unavailable`.
+ * Writes the manifest of the registry, and records its figures for /health. A vault that was since deleted is not named. Returns false if the
+ * bucket has another manifest of its number. Fails with `unavailable`.
  */
 export async function writeRegistry(store: BackupStore, state: RegistryBackup, named: NamedBackups): Promise<Result<boolean>> {
   const { db } = store;

@@ -11,17 +11,17 @@ import { readPart } from "./part.ts";
 import { unitsOfPart } from "./units.ts";
 
 /**
- * Deletes the parts of a vault that no kept manifest names, and with each the contents that no kept part names. A content is copied when a part
- * that names it is in the bucket, so every content goes with the last part that names it, also one of a backup that was never finished.
+ * Deletes the parts of a vault that no kept manifest names, and with each the contents that no kept part names. A content is copied after a
+ * part that names it is in the bucket. So every content is deleted with the last part that names it, even if its backup was never finished.
  */
 
-/** A part of a kept manifest whose rows name contents. Its Items have ids from `item` on, and below `end`. */
+/** A part of a kept manifest whose rows name contents. The ids of its Items begin at `item` and are below `end`. */
 interface KeptPart extends Pick<PartRef, "sha256" | "bytes" | "rows"> {
   readonly item: string;
   readonly end: string | null;
 }
 
-/** What the kept manifests of a vault name: plain data. */
+/** The objects that the kept manifests of a vault name: plain data. */
 export interface KeptParts {
   readonly deployment: string;
   /** The hashes of all parts. */
@@ -51,7 +51,7 @@ export function addManifest(kept: KeptParts, { deployment, parts }: Manifest): K
 /** A younger part may belong to a backup whose manifest the operator has not uploaded yet. */
 const YOUNG_MS = DAY;
 
-/** Deletes some parts, one at least. Out: whether parts are left that have to go. Errors: `unavailable`. */
+/** Deletes some parts, at least one. Returns true if parts to delete are left. Fails with `unavailable`. */
 export async function sweepParts(
   store: BackupStore,
   vault: string,
@@ -88,7 +88,7 @@ async function deletePart(
     if (contents.size === 0) break;
     const loaded = await loadPart(backups, { vault, deployment }, ref);
     if (!loaded.ok && loaded.failure.kind === "unavailable") return loaded;
-    // Of a kept part that does not open it is unknown what it names: then no content is deleted.
+    // The contents named by an unreadable kept part are unknown. No content is deleted then.
     contents = loaded.ok ? contents.difference(contentsNamedIn(vault, loaded.value)) : new Set();
   }
   return tryBucket(async () => {

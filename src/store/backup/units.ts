@@ -14,7 +14,7 @@ type SourceRows = readonly (readonly (readonly Cell[])[])[];
 const charactersOf = (rows: SourceRows): number =>
   rows.reduce((sum, some) => sum + some.reduce((total, row) => total + JSON.stringify(row).length + 1, 0), 0);
 
-/** The units of some rows, in the order of their ids: the first column of every source is the id. */
+/** Returns the units of some rows, in the order of their ids: the first column of every source is the id. */
 export function unitsOf(rows: SourceRows): RowUnit[] {
   const units = new Map<string, (readonly Cell[])[][]>();
   for (const [index, some] of rows.entries())
@@ -58,7 +58,7 @@ export const partOf = (name: SourceName, units: readonly RowUnit[]): Part => ({
   }),
 });
 
-/** The units of a part that `partOf` has made. */
+/** Returns the units of a part that `partOf` has made. */
 export const unitsOfPart = (name: SourceName, { tables }: Part): RowUnit[] =>
   unitsOf(SOURCES[name].map((source) => tables.find(({ table }) => table === source.name)?.rows ?? []));
 

@@ -15,9 +15,9 @@ import { type BackupContext, loadSharedParts, type Next, type VaultBackup, writi
 import { writeLog, writeManifest } from "./write.ts";
 
 /**
- * Makes the backup of a vault, in steps: it reads all Items (read-vault.ts), puts in what changed meanwhile (merge.ts), reads the log up to
- * the moment of the backup, copies contents, and writes the manifest last. A step may be repeated, and may be killed at any point: it stores
- * parts and contents under their own names, and a manifest that is written once.
+ * Makes the backup of a vault in steps. It reads all Items (read-vault.ts) and merges later changes (merge.ts). Then it reads the log up to
+ * the moment of the backup, copies contents, and writes the manifest last. A step may be repeated or killed at any point. It stores parts and
+ * contents under their own names, and a manifest only once.
  */
 
 /** The manifest of a backup that is done, and the number of contents that were looked up. */
@@ -88,8 +88,8 @@ async function readLog(context: BackupContext, state: VaultBackup): Promise<Next
 }
 
 /**
- * The stage `contents`: copies the contents that the rows of a part name. Those of a part that the backup before has were copied then, but
- * for those that were missing.
+ * The stage `contents`: copies the contents that the rows of a part name. Contents of a part in the previous backup were copied then, except
+ * missing contents.
  */
 async function copySome(context: BackupContext, state: VaultBackup): Promise<Next> {
   const { store, previous, isSpent } = context;
@@ -133,7 +133,7 @@ async function endVault({ store }: BackupContext, state: VaultBackup): Promise<R
   return ok(written.value ? { open: written.value, copied } : "overtaken");
 }
 
-/** The contents that FILES did not have when a backup was made. */
+/** Returns the contents that FILES did not have when a backup was made. */
 export function findingsOfBackup(manifest: Manifest): Finding[] {
   const { vault, number } = manifest;
   return missingContentsOf(manifest).map((id) =>

@@ -39,7 +39,7 @@ export async function writePart(
 /** The result of writing units. */
 export interface Written<T> {
   readonly parts: readonly PartRef[];
-  /** The units that wait for those that follow, or for the next step. */
+  /** The units that wait for following units, or for the next step. */
   readonly rest: readonly T[];
 }
 

@@ -9,7 +9,7 @@ interface Storage extends Store {
   readonly backups: Bucket;
 }
 
-/** Out: the same storage, and the number of its calls until now. */
+/** Returns the same storage, and a function that returns the number of its calls so far. */
 export function countCalls<S extends Storage>(storage: S): { readonly storage: S; readonly calls: () => number } {
   let calls = 0;
   const counted = <A extends unknown[], T>(call: (...args: A) => Promise<T>) => {

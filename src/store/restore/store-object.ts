@@ -16,7 +16,7 @@ interface Incoming {
   readonly body: PieceContent["pieces"];
 }
 
-/** Where the uploaded bytes are in their object. */
+/** The place of the uploaded bytes in their object. */
 export interface Place {
   /** The offset of the first byte. */
   readonly first: number;
@@ -30,15 +30,15 @@ const PARTS_MAX = 10;
 /** A manifest is read as a whole: it names each part in about 150 bytes. */
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** In: the ETag of the object that is replaced; `undefined`: there is none. */
+/** Puts an object. `etag` is that of the replaced object; undefined if there is none. */
 type Put = (store: BackupStore, key: string, incoming: Incoming, etag: string | undefined) => Promise<Result<PutOutcome>>;
 
 /** An old part that no manifest names is deleted (backup/sweep-parts.ts): before that, this part is stored anew. */
 const PART_AGE_MAX_MS = DAY / 2;
 
 /**
- * Whether an object that the bucket has is replaced. A content cannot be authenticated here, so it is replaced only where FILES has it with
- * the length of the new one and not of the old one: nobody replaces a good copy. A part or a manifest of the bucket was checked when it was stored.
+ * Returns true if an existing object is replaced. A content cannot be authenticated here. So it is replaced only if FILES has it with the
+ * length of the new object, and not of the old one: nobody can replace a good copy. A part or a manifest was checked when it was stored.
  */
 async function isReplaced({ files, now }: BackupStore, key: string, old: ObjectHead, length: number): Promise<boolean> {
   if (isPart(key)) return old.uploaded.getTime() < now - PART_AGE_MAX_MS;
@@ -55,7 +55,7 @@ const put = (
   options: PutOptions,
 ): Promise<Result<PutOutcome>> => tryBucket(() => backups.put(key, { pieces: body, length }, options));
 
-/** How each kind of object is checked. A content is not checked, because the restore authenticates it. */
+/** The check of each kind of object. A content is not checked, because the restore authenticates it. */
 const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
   [/\.manifest$/, putManifest],
   [/\/parts\//, (store, key, incoming, etag) => put(store, key, incoming, { onlyIf: { etag }, sha256: key.slice(-64) })],
@@ -63,10 +63,11 @@ const KINDS: readonly (readonly [pattern: RegExp, put: Put])[] = [
 ];
 
 /**
- * Stores an object unless the bucket has it. A content is replaced if FILES tells that the length of its copy is wrong. A part is kept until the last
- * part of its object comes, and the object is stored then. Returns whether something was stored. Fails with 400 for a key that no object of a backup
- * has, and for a part without the parts before it. Fails with `backup_damaged` for an object whose hash is not its name, and for a manifest that is
- * not authentic; with `unavailable` if R2 fails.
+ * Stores an object unless the bucket has it. A content is replaced if FILES shows that its copy has the wrong length. A part is kept until
+ * the object's last part comes; the object is then stored. Returns true if an object was stored.
+ *
+ * Fails with 400 for a key that no object of a backup has, and for a part without the parts before it. Fails with `backup_damaged` for an
+ * object whose hash is not its name, and for a manifest that is not authentic. Fails with `unavailable` if R2 fails.
  */
 export async function storeObject(
   store: BackupStore,
@@ -114,7 +115,7 @@ async function partsBefore(backups: Bucket, key: string, { first, size }: Place)
   return at === first ? keys : undefined;
 }
 
-/** The bytes of the parts, and then those of the body. Throws when the bucket fails. */
+/** Yields the bytes of the parts, then those of the body. Throws if the bucket fails. */
 async function* joined(backups: Bucket, parts: readonly string[], body: Incoming["body"]): AsyncGenerator<Uint8Array, void> {
   for (const key of parts) {
     const part = await backups.get(key);
