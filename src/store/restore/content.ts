@@ -13,17 +13,14 @@ import type { PartFile } from "./files.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Copies contents from a backup to FILES. Every chunk is authenticated on the way, and nothing is stored when one does not open. */
+/** Copies contents from a backup to FILES. Every chunk is authenticated in transit. Nothing is stored if a chunk is invalid. */
 
-/** The most sealed chunks of one read. */
+/** Sealed chunks of one read. */
 const READ_CHUNKS_MAX = 64;
 
 const keyOf = (file: KeyedFile): Uint8Array => Uint8Array.fromBase64(file.key);
 
-/**
- * Whether FILES has an object of the size of the content, with the header that belongs to its key and address. Throws when the bucket
- * fails.
- */
+/** Returns true if FILES has an object with the size of the content, and the header of its key and address. Throws if the bucket fails. */
 async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFile): Promise<boolean> {
   const object = await files.get(contentKey(address), { offset: 0, length: HEADER_BYTES });
   if (object?.size !== sealedFileSize(file.size)) {
@@ -33,16 +30,12 @@ async function hasContent(files: Bucket, address: ContentAddress, file: KeyedFil
   return (await recoverCipher(keyOf(file), contextOf(address), new Uint8Array(await object.arrayBuffer()))).ok;
 }
 
-/** The fault of a content. */
 interface Damage {
   readonly kind: "content_missing" | "content_damaged";
   readonly detail: string;
 }
 
-/**
- * Reads a content and authenticates it. In: the bucket and the key; where to copy it, if it is copied. Out: its fault. Errors:
- * `unavailable`.
- */
+/** Reads a content and authenticates it, and copies it if a target is given. Returns its fault. Fails with `unavailable`. */
 async function readContent(
   from: Bucket,
   key: string,
@@ -70,7 +63,7 @@ const damageOf = (kind: Damage["kind"], { address }: PartFile, what: string): Da
   detail: `the content ${contentKey(address)} ${what}`,
 });
 
-/** Errors: `integrity`, at the first byte that is not authentic; `unavailable`. Throws when the reader fails. */
+/** Fails with `integrity` at the first byte that is not authentic, and with `unavailable`. Throws if the reader fails. */
 async function copyAuthentic(
   reader: Reader,
   size: number,
@@ -91,7 +84,7 @@ interface ContentOptions {
   readonly thorough?: boolean;
 }
 
-/** Copies a content that FILES does not have. Out: the fault of the content in the backup. Errors: `unavailable`. */
+/** Copies a content that FILES does not have. Returns the fault of the content in the backup. Fails with `unavailable`. */
 export async function bringContent(
   { backups, files }: Pick<BackupStore, "backups" | "files">,
   wanted: PartFile,
@@ -114,7 +107,7 @@ async function readAll(pieces: UploadPieces<undefined>): Promise<Result<undefine
   }
 }
 
-/** The sealed bytes of a content. Returns `integrity` at the first chunk that does not open. */
+/** Yields the sealed bytes of a content. Returns `integrity` at the first chunk that cannot be decrypted. */
 async function* authentic(cipher: ChunkCipher, reader: Reader): UploadPieces<undefined> {
   yield cipher.header;
   let index = 0;

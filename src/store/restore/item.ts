@@ -16,22 +16,22 @@ export interface BackedUpItem {
   /** The current version, or the last version of an Item that is deleted in the backup. */
   readonly item: Item;
   readonly files: readonly PartFile[];
-  /** The Files of the Item that do not open. They are not restored. */
+  /** The broken Files of the Item. They are not restored. */
   readonly findings: readonly Finding[];
 }
 
 type Version = Omit<ItemRow, "id"> & { readonly item_id: string };
 type Deleted = { readonly id: string; readonly version: number };
 
-/** The parts that have the rows of an Item, if the backup has it: those of the highest Item that is not above it. */
+/** Returns the parts with the rows of an Item, if the backup has it: the parts whose lowest Item is the highest one not above it. */
 function partsOfItem({ parts }: Manifest, id: string): readonly PartRef[] {
   const first = parts.findLast(({ item }) => item !== undefined && item <= id)?.item;
   return first === undefined ? [] : parts.filter(({ item }) => item === first);
 }
 
 /**
- * Finds an Item in a backup. It reads the parts that may have the Item. In: the row of the vault in the backup. Errors: `backup_not_found`, when the backup does
- * not have the Item; `backup_damaged`, `unavailable`.
+ * Finds an Item in a backup. Reads the parts that may have the Item. `row` is the row of the vault in the backup. Fails with
+ * `backup_not_found` if the backup does not have the Item, with `backup_damaged`, and with `unavailable`.
  */
 export async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, id: string): Promise<Result<BackedUpItem>> {
   const items: ItemRow[] = [];
@@ -68,16 +68,16 @@ const SQL = {
   deleted: "SELECT 1 FROM deleted_items WHERE vault_id = ?1 AND id = ?2",
 };
 
-/** What the database has of an Item. */
+/** The state of an Item in the database. */
 export interface CurrentItem {
   /** Absent when there is none, or it is deleted. */
   readonly item: Item | undefined;
   readonly deleted: boolean;
-  /** Whether the Item exists, and it or one of its Files does not open. */
+  /** True if the Item exists, and it or one of its Files is broken. */
   readonly broken: boolean;
 }
 
-/** Errors: 400, when there is no such vault; `misconfigured`, `unavailable`. */
+/** Fails with 400 if there is no such vault, and with `misconfigured` or `unavailable`. */
 export async function loadCurrentItem(store: Store, vault: string, id: string): Promise<Result<CurrentItem>> {
   const { db } = store;
   const read = await runBatch<[KeyRow, ItemRow, FileRow, unknown]>(

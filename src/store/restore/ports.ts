@@ -6,7 +6,7 @@ import type { Result } from "../../model/result.ts";
 import type { BackupStore } from "../backup/load.ts";
 import type { WriteRows } from "../jobs/step-fence.ts";
 
-/** What a restore works with: the stores, the coordinators of vaults, and what the job has been asked for. */
+/** The environment of a restore: the stores, the coordinators of vaults, and the request to the job. */
 
 /** `expected`: contents that get rows. `released`: contents whose rows are about to be deleted. */
 export interface RestoreContents {
@@ -17,9 +17,9 @@ export interface RestoreContents {
 export interface RestorePorts {
   readonly store: BackupStore;
   readonly input: RestoreInput;
-  /** Where the request came from. */
+  /** The origin of the request. */
   readonly origin: Origin;
-  /** Whether the step has made so many calls that it begins nothing further. */
+  /** Returns true if the step has made so many calls that it must start no further work. */
   readonly isSpent: () => boolean;
   /** Carries out statements behind the fence of the job (store/jobs/step-fence.ts). */
   readonly write: WriteRows;

@@ -23,11 +23,11 @@ import { type Chosen, openChosen } from "./vault.ts";
 /** A restore of an Item that has begun: a part of the state of its job. */
 export interface ItemRestore extends Chosen {
   readonly item: string;
-  /** `contents`: those that FILES lacks are copied; `write`: the Item is written. */
+  /** `contents`: contents that FILES lacks are copied. `write`: the Item is written. */
   readonly phase: "contents" | "write" | "done";
   /** The index of the next File. */
   readonly index: number;
-  /** The Files of the backup that do not open, or whose contents do not. They are not restored. */
+  /** The Files of the backup that are broken or whose contents are. They are not restored. */
   readonly leftOut: readonly string[];
 }
 
@@ -38,8 +38,8 @@ interface CheckedItem extends Pick<OpenManifest, "manifest" | "sha256"> {
 }
 
 /**
- * Chooses the backup, and checks whether the Item can be restored from it. Errors: `backup_not_found`, `backup_damaged`; `backup_newer`, when
- * the Item was changed since and not by a restore; 400, when there is no such vault; `unavailable`.
+ * Chooses the backup, and checks that the Item can be restored from it. Fails with `backup_not_found`, `backup_damaged`; with `backup_newer`
+ * if the Item was changed since, other than by a restore; with 400 if there is no such vault; with `unavailable`.
  */
 export async function checkItem(
   store: BackupStore,
@@ -85,7 +85,10 @@ async function compareItem(
   return ok({ existing, found: found.value, current: current.value });
 }
 
-/** What a restore has written is not newer: it may have been interrupted. No other write to an Item is the admin's. */
+/**
+ * Returns the state of the Item. Data written by a restore is not newer, because the restore may have been interrupted. No other write to an
+ * Item is the admin's.
+ */
 function existingOf({ item, deleted, broken }: CurrentItem, wanted: Item): Existing {
   if (broken) return "newer"; // nothing tells when it was written
   if (!item) return deleted ? "deleted" : "none";
@@ -108,9 +111,7 @@ interface SteppedItem {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Carries out the present phase, as far as the calls of the step go. Errors: those of `checkItem` and of the coordinator.
- */
+/** Runs the current phase as far as the calls of the step go. Fails as `checkItem` and the coordinator do. */
 export async function stepItem(ports: RestorePorts, restore: ItemRestore): Promise<Result<SteppedItem>> {
   const { store, input } = ports;
   const open = await openChosen(store, restore);
@@ -123,7 +124,7 @@ export async function stepItem(ports: RestorePorts, restore: ItemRestore): Promi
   return written.ok ? ok({ restore: { ...restore, phase: "done" }, findings: [] }) : written;
 }
 
-/** Copies the contents that FILES lacks: it has them all then, but for those that are left out. */
+/** Copies the contents that FILES lacks. FILES then has all contents, except those left out. */
 async function copyContents(
   { store, input: { dryRun }, prepare, isSpent }: RestorePorts,
   restore: ItemRestore,
@@ -188,8 +189,8 @@ async function writeItem(
 }
 
 /**
- * The changes that make the Files those of the backup. A content is restored with its own key, so nothing is sealed again. A File of the
- * backup that is left out is not changed; any other one whose row does not open is deleted before it is added again.
+ * Returns the changes that make the Files those of the backup. A content is restored with its own key, so nothing is resealed. A File that is
+ * left out is not changed. Any other broken File is deleted before it is added again.
  */
 function fileChanges(
   { id: item, files: current, brokenFiles = [] }: Item,
