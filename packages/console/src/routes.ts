@@ -2,7 +2,7 @@
 
 export type ViewName = keyof typeof VIEWS;
 
-/** What a view needs of the session. */
+/** The grant of the session that a view needs. */
 type Need = "token" | "admin" | "any";
 
 interface ViewRow {
@@ -14,7 +14,7 @@ interface ViewRow {
   readonly group?: ViewGroup;
 }
 
-/** The parts of the navigation: what everybody works with, and what the administrator manages. */
+/** The parts of the navigation: work for everybody, and administration. */
 export type ViewGroup = "work" | "admin";
 
 /** The table of views, in the order of the navigation. */
@@ -37,8 +37,8 @@ export const VIEWS = {
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /**
- * A place in the console. `page` is what is shown of an Item: nothing is the Item itself. `list` is the key of the list of Items beside it
- * (`state/chosen-list.ts`): nothing is the list of all.
+ * A place in the console. `page` is a page of an Item; absent: the Item itself. `list` is the key of the list of Items beside it
+ * (`state/chosen-list.ts`); absent: the list of all.
  */
 export interface Route {
   readonly view: ViewName;
@@ -56,9 +56,7 @@ const LIST = /^[\w.-]{1,80}$/;
 const isView = (name: string): name is ViewName => Object.hasOwn(VIEWS, name);
 const isPage = (name: string | undefined): name is ItemPage => ITEM_PAGES.some((page) => page === name);
 
-/**
- * Parses a fragment such as `#/items/<vault>/<item>/edit?list=favorites`. An address that names nothing is that of the Items.
- */
+/** Parses a fragment such as `#/items/<vault>/<item>/edit?list=favorites`. An unknown address is that of the Items. */
 export function parseRoute(hash: string): Route {
   const [path = "", query] = hash.replace(/^#?\/?/, "").split("?");
   const [name = "", ...ids] = path.split("/");

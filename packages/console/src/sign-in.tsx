@@ -115,7 +115,7 @@ function ProviderSignIn() {
   );
 }
 
-/** What somebody needs who comes here without a token. */
+/** Help for a visitor without a token. */
 const Help = () => (
   <section class="sign-in-help" aria-label="Other ways to sign in">
     <h2>Other ways to sign in</h2>

@@ -5,7 +5,7 @@ import { showToast } from "./state/toasts.ts";
 import { clearCopied, isUncertain } from "./ui/clipboard.ts";
 import { Dialog } from "./ui/dialog.tsx";
 
-/** Signing out: it ends the session, and clears the clipboard of what was copied here. */
+/** Signs out: ends the session, and clears the clipboard of values copied here. */
 
 const asked = signal(false);
 
@@ -16,7 +16,7 @@ export const SignOut = () => (
   </button>
 );
 
-/** Asks about a clipboard that may have something else. It is outside of the navigation, whose popover closes when a dialog opens. */
+/** Asks about a clipboard with possibly other content. It is outside the navigation, whose popover closes when a dialog opens. */
 export function SignOutQuestion() {
   if (!asked.value) return null;
   const answer = (clears: boolean) => () => {

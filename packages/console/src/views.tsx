@@ -5,7 +5,7 @@ import { VIEWS, type ViewName } from "./routes.ts";
 import { session } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 
-/** What shows each view. All but the first are loaded when they are opened. */
+/** The component of each view. All but the first are loaded when they are opened. */
 export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>> = {
   items: ItemsView,
   deleted: lazy(() => import("./deleted/deleted-view.tsx").then(({ DeletedView }) => DeletedView)),
@@ -24,13 +24,13 @@ export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>>
   health: lazy(() => import("./health/health-view.tsx").then(({ HealthView }) => HealthView)),
 };
 
-/** Whether a session may open a view. */
+/** Returns true if a session may open a view. */
 export function canOpen(view: ViewName, { token, admin }: Session): boolean {
   const { needs } = VIEWS[view];
   return needs === "any" || (needs === "admin" ? admin : token !== undefined);
 }
 
-/** The view that an address shows. The address without a view is that of the Items: an admin without vaults gets the first other view. */
+/** Returns the view of an address. The address without a view is that of the Items; an admin without vaults gets the first other view. */
 export function shownView(name: ViewName): ViewName {
   const names = Object.keys(VIEWS) as ViewName[];
   return name === "items" ? names.find((each) => canOpen(each, session.value!))! : name;

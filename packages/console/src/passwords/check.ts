@@ -11,7 +11,7 @@ import { compareNames } from "../state/search.ts";
  * many Items: `POST /resolve` needs the names of the fields, and counts as one request for each.
  */
 
-/** One Item, or the Items of a group that belong together, with what is said of them. It has no value. */
+/** One Item, or a group of Items that belong together, with a note. It has no value. */
 export interface Finding {
   readonly items: readonly ItemSummary[];
   readonly note: string;
@@ -19,17 +19,17 @@ export interface Finding {
 
 export interface CheckResult {
   readonly findings: Readonly<Record<GroupName, readonly Finding[]>>;
-  /** How many were read, and those that were not. */
+  /** Number of Items read, and the unread ones. */
   readonly read: number;
-  /** How many of those that were read have no password: a field of another kind may hold one, and is not looked at. */
+  /** Number of read Items without a password. A field of another kind may hold one, but is ignored. */
   readonly without: number;
   readonly failed: readonly Outcome[];
   readonly waiting: number;
 }
 
 /**
- * Reads Items, and compares their passwords in this function alone: nothing outside of it gets a value. Ends early when the signal is aborted,
- * or at a failure that the other Items would have too. In: `onRead` gets the number of Items that were tried. Does not throw.
+ * Reads Items, and compares their passwords only within this function: nothing outside gets a value. Ends early when the signal is aborted,
+ * or at a failure that would affect the other Items. `onRead` gets the number of tried Items. Does not throw.
  */
 export async function checkItems(
   items: readonly ItemSummary[],

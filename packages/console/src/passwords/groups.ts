@@ -3,13 +3,13 @@ import { DAY_MS, formatDate } from "../ui/time.ts";
 import { estimateEntropy } from "@item-vault/model/password";
 import { titleOf } from "../items/categories.ts";
 
-/** What the password check looks for, in the order in which it is shown. */
+/** The groups of the password check, in display order. */
 
 interface Group {
   readonly title: string;
-  /** What belongs to the group, and how it is found. */
+  /** The definition of the group, and the way it is found. */
   readonly text: string;
-  /** What is said of an Item of the group; `undefined` for an Item that is not of it. Absent: the group compares Items with each other. */
+  /** Returns the note of an Item of the group; `undefined` for other Items. Absent: the group compares Items with each other. */
   readonly noteOf?: (item: Item, now: number) => string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const GROUPS = {
 
 export type GroupName = keyof typeof GROUPS;
 
-/** The names of the groups, with what they share. */
+/** The names of the groups, with their properties. */
 export const GROUP_LIST = Object.entries(GROUPS) as readonly (readonly [GroupName, Group])[];
 
 /** The field of purpose PASSWORD, which is always concealed (contract 2.12), if it has a value. */
@@ -62,16 +62,16 @@ function dueNote(item: Item, now: number): string | undefined {
   return `${day + DAY_MS <= now ? "Expired" : "Expires"} on ${formatDate(new Date(day).toISOString())}`;
 }
 
-/** In: the value of a DATE field (contract 2.10). Out: Unix milliseconds; the begin of a day where the browser is. */
+/** Converts the value of a DATE field (contract 2.10) to Unix milliseconds: the beginning of a day in the browser's time zone. */
 const beginOfDay = (value: string): number =>
   /^-?\d+$/.test(value) ? Number(value) * 1000 : new Date(`${value}T00:00`).getTime();
 
-/** Whether a password is easily guessed: a small rule without a list of leaked passwords. What it does not find may still be weak. */
+/** Finds passwords that are easily guessed, by a small rule without a list of leaked passwords. Others may still be weak. */
 
 /** Bits of entropy. Eight random characters of all classes have about 52; the estimate is an upper one (contract 7.6). */
 const STRONG_BITS = 50;
 
-/** Words that lists of common passwords begin with, and those that people put a year or an exclamation mark behind. */
+/** The first words of lists of common passwords, and words that people follow with a year or an exclamation mark. */
 const COMMON: ReadonlySet<string> = new Set(
   (
     "password passwort kennwort motdepasse passw pass secret login admin administrator root user guest test default changeme welcome " +
@@ -95,7 +95,9 @@ const LETTERS: Readonly<Record<string, string>> = {
 
 const withLetters = (text: string): string => text.replaceAll(/[013457@$]/g, (character) => LETTERS[character]!);
 
-/** The words that a password may consist of, but for digits and symbols around it: as it is, and with letters for what stands for them. */
+/**
+ * Returns the possible core words of a password, without digits and symbols around them: unchanged, and with letters for their substitutes.
+ */
 function coresOf(value: string): readonly string[] {
   const begun = value.toLowerCase().replace(/[^\p{L}]+$/u, "");
   const core = begun.replace(/^[^\p{L}]+/u, "");

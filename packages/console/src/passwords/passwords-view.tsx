@@ -34,7 +34,7 @@ export function PasswordsView() {
     abort.current = undefined;
     running.value = result.value = undefined;
   };
-  // A page whose session has ended keeps its view for what was typed, and nothing is typed here.
+  // A page whose session has ended keeps its view for the input, but this view has no input.
   useSignalEffect(() => {
     if (sessionState.value !== "signed-in") drop();
   });
@@ -81,7 +81,9 @@ export function PasswordsView() {
   );
 }
 
-/** The Items that a check reads: not the archived ones, which are out of use. In: the id of a vault; empty for all. */
+/**
+ * Returns the Items that a check reads. Archived Items are left out, because they are out of use. `vault` is the id of a vault; "" for all.
+ */
 const itemsOf = (vault: string): readonly ItemSummary[] =>
   entries.value.flatMap(({ item }) =>
     item.state === undefined && (vault === "" || item.vault.id === vault) && may(item.vault.id, "r") ? [item] : [],
@@ -113,7 +115,7 @@ function Progress({ all, tried, onStop }: Running & { readonly onStop: () => voi
   );
 }
 
-/** What a check has found: a part for each group, and one for the Items that were not read. */
+/** The results of a check: a part for each group, and a part for unread Items. */
 
 function Result({ findings, read, without, failed, waiting }: CheckResult) {
   return (

@@ -4,12 +4,12 @@ import { parseTotp } from "@item-vault/model/totp-parameters";
 
 /** Key URIs of one-time passwords (github.com/google/google-authenticator/wiki/Key-Uri-Format), as QR codes have them. */
 
-/** Whether a text is a key URI from which codes can be computed, and no bare secret. */
+/** Returns true if a text is a key URI for codes, and not a bare secret. */
 export const isKeyUri = (text: string): boolean => /^otpauth:/i.test(text) && parseTotp(text) !== undefined;
 
 /**
- * The key URI of a field of type OTP. A bare secret gets one with the title and the user name of its Item. Out: `undefined` when the value gives
- * no codes.
+ * Returns the key URI of a field of type OTP. A bare secret gets a URI with the title and the user name of its Item. Returns undefined if the
+ * value gives no codes.
  */
 export function keyUriOf({ value }: Field, { title, fields }: Item): string | undefined {
   const parameters = parseTotp(value);
@@ -25,14 +25,14 @@ export function keyUriOf({ value }: Field, { title, fields }: Item): string | un
 /** A part of a label, which has no colon. */
 const partOf = (text: string): string => text.replaceAll(/[:\s]+/g, " ").trim();
 
-/** The most characters of a key URI whose code is easily scanned: it has 57 modules a side (ISO/IEC 18004, version 10, level M). */
+/** Characters of a key URI whose code is easily scanned: it has 57 modules per side (ISO/IEC 18004, version 10, level M). */
 const SCANNED_MAX = 213;
 /** So many characters of each name in a label are tried. */
 const NAME_LENGTHS = [60, 40, 20, 10] as const;
 
 /**
- * The key URI with shorter names where it is too long to be scanned easily. They only tell people which key it is: the secret and all other
- * parameters stay as they are. In: a key URI. Out: the first that is short enough, or else the shortest.
+ * Returns the key URI with shorter names if it is too long to be scanned easily. Names only tell people which key it is: the secret and all
+ * other parameters stay. Returns the first version that is short enough, or else the shortest.
  */
 export function scannableUri(uri: string): string {
   const lengths = uri.length > SCANNED_MAX ? NAME_LENGTHS : [];
@@ -40,7 +40,7 @@ export function scannableUri(uri: string): string {
   return shorter.find(({ length }) => length <= SCANNED_MAX) ?? shorter.at(-1) ?? uri;
 }
 
-/** In: makes a name shorter. A URI whose names are not encoded as they should be stays as it is. */
+/** Shortens the names of a URI. A URI with wrongly encoded names is not changed. */
 function withNames(uri: string, shorten: (name: string) => string): string {
   const encoded = (text: string): string =>
     text

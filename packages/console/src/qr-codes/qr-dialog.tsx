@@ -31,7 +31,7 @@ export function QrDialog({ field, item, onClose }: FieldProps & { readonly onClo
 /** Modules of the light margin around a code (ISO/IEC 18004 section 6.3.8). */
 const BORDER = 4;
 
-/** The modules of the code of a text, `true` for dark ones. Out: `undefined` when no code has room for it. */
+/** Returns the modules of the code of a text, `true` for dark ones. Returns undefined if no code has room for it. */
 function rowsOf(text: string | undefined): readonly boolean[][] | undefined {
   try {
     return text === undefined ? undefined : encodeQR(scannableUri(text), "raw", { border: BORDER });

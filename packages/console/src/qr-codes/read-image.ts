@@ -4,13 +4,13 @@ import { isKeyUri } from "./key-uri.ts";
 
 /** Reads a QR code from a picture. The browser decodes the picture in the page: no request and no address has anything of it. */
 
-/** Pixels of the longer side of a picture, as it is searched. The decoder finds no code whose modules have a pixel each. */
+/** Pixels of the longer side of a searched picture. The decoder finds no code whose modules have one pixel each. */
 const SIDE = { least: 600, most: 4000 } as const;
 
 /** The time for searching, in milliseconds. */
 const TIME_LIMIT = 2000;
 
-/** Out: the key URI that a picture has as a QR code. Errors: throws a Problem. */
+/** Returns the key URI in a picture's QR code. Throws a Problem. */
 export async function readKeyUri(picture: Blob): Promise<string> {
   const text = decode(await pixelsOf(picture));
   if (!isKeyUri(text)) throw new Problem("The QR code in this picture has no one-time password key.");

@@ -8,7 +8,7 @@ import type { Target } from "./build.ts";
 
 let loaded: typeof import("./copy.ts") | undefined;
 
-/** Loads the script when a menu opens: Safari allows to copy only at once after a click. */
+/** Loads the script when a menu opens, because Safari permits copying only directly after a click. */
 export async function loadReferences(): Promise<void> {
   loaded ??= await import("./copy.ts").catch(() => undefined);
 }

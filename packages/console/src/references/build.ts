@@ -5,8 +5,8 @@ import { fieldFinder, findFile, type NamedField, type NamedFile, type ReferenceI
 import { isReferencePart } from "@item-vault/model/reference";
 
 /**
- * References to what an Item has, as POST /v1/resolve and the command line take them (contract 16). They have names where these
- * name one thing only, and ids elsewhere.
+ * References to parts of an Item, for POST /v1/resolve and the command line (contract 16). They have names if these are unambiguous, and ids
+ * otherwise.
  */
 
 /** The vaults and Items among which a name has to be the only one. */
@@ -19,7 +19,7 @@ export interface Surroundings {
 /** A field or a File. */
 export type Target = { readonly field: Field } | { readonly file: StoredFile };
 
-/** Out: `undefined` when neither the name nor the id of the field can be a part of a reference. */
+/** Returns undefined if neither the name nor the id of the field can be a part of a reference. */
 export function referenceTo(target: Target, item: Item, { vaults, items }: Surroundings): string | undefined {
   const neighbours = items.filter(({ vault }) => vault.id === item.vault.id);
   const vault = vaults.find(({ id }) => id === item.vault.id);
@@ -62,7 +62,7 @@ function placeIn(item: Item, target: Target): ReferenceInItem | undefined {
 const isWritable = ({ section, field }: ReferenceInItem): boolean =>
   (section === undefined || isPlain(section)) && isPlain(field);
 
-/** What a reference names within an Item: the id of a field or File. */
+/** Returns a function that resolves a reference within an Item: to the id of a field or File. */
 function resolverOf({ sections, fields, files }: Item): (place: ReferenceInItem) => string | undefined {
   const named: NamedField[] = fields.map(({ id, label, section }) => ({ id, label, section: section?.id }));
   // The service compares ids of Files in both of their forms, beginning with the canonical one.

@@ -6,7 +6,7 @@ import { referenceTo, type Target } from "./build.ts";
 
 const NONE = "This has no reference: its name and ID contain characters that references don’t allow.";
 
-/** Copies a reference. `attribute`: what it asks for instead of the value. */
+/** Copies a reference. `attribute` is requested instead of the value. */
 export function copyReference(target: Target, item: Item, attribute?: "otp"): void {
   const items = entries.value.map((entry) => entry.item);
   const reference = referenceTo(target, item, { vaults: vaults.value, items });

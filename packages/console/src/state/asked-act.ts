@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { ViewName } from "../routes.ts";
 import { navigate } from "./route.ts";
 
-/** The label of the button whose act was chosen in the palette. */
+/** The label of the button whose action was chosen in the palette. */
 const asked = signal("");
 
 export const BACK_UP = "Back up now…";

@@ -3,7 +3,7 @@ import { navigate } from "./route.ts";
 
 /** The login that a program on this computer asks for: the query with which it has opened the console (contract 28.3). */
 
-/** As the program wrote it; empty without one. It is kept in the memory of the page, and not in the address, which the history has. */
+/** The query as the program wrote it, or "". It is kept in the memory of the page, and not in the address, which the history records. */
 export const askedLogin = signal("");
 
 /** Takes the query over when the page was opened at the address of logins. */

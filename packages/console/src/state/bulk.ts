@@ -1,21 +1,21 @@
 import type { ItemSummary } from "@item-vault/client";
 import { signal } from "@preact/signals";
 
-/** An act on several Items that runs, or whose report is shown. */
+/** A running action on several Items, or its report. */
 
-/** Undoes what was done to one Item. Errors: as those of RunOne. */
+/** Undoes the action on one Item. Throws as RunOne does. */
 export type UndoOne = () => Promise<void>;
 
 /**
- * Does it to one Item. Out: how it is undone; undefined when it changed nothing. Errors: an ItemVaultError, a Problem, or the reason of the
+ * Runs the action on one Item. Returns its undo, or undefined if nothing changed. Throws an ItemVaultError, a Problem, or the reason of the
  * aborted signal.
  */
 export type RunOne = (item: ItemSummary, signal: AbortSignal) => Promise<UndoOne | undefined>;
 
 export interface Act {
-  /** What it is called while it runs. */
+  /** The name of the running action. */
   readonly title: string;
-  /** What was done, after the number of Items. */
+  /** The past participle of the action, after the number of Items. */
   readonly done: string;
   readonly run: RunOne;
 }

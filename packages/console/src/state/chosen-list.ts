@@ -6,7 +6,7 @@ import { entries, listState, vaultName, vaults } from "./items.ts";
 import { route } from "./route.ts";
 import { idOfTag, tagOfId } from "./tag-ids.ts";
 
-/** Which Items the list shows: those of one of the lists in the sidebar that the query matches. */
+/** The shown Items: those of a list in the sidebar that match the query. */
 
 /** A list of the sidebar. `value` is the id of a vault or a tag, or a category; other kinds have none. */
 export interface ChosenList {
@@ -19,16 +19,16 @@ export const query = signal("");
 /** A text that no two lists share, for the address. */
 export const keyOfList = ({ kind, value }: ChosenList): string => (value === undefined ? kind : `${kind}.${value}`);
 
-/** The list of the Items, alone: no Item is open. */
+/** The place of a list without an open Item. */
 export const placeOfList = (list: ChosenList): Route => ({ view: "items", list: keyOfList(list) });
 
-/** In: a key of `keyOfList`. Out: of a key that names nothing, the list of all Items. */
+/** Parses a key of `keyOfList`. An unknown key gives the list of all Items. */
 function parseList(key: string): ChosenList {
   const [kind = "", value] = key.split(".", 2);
   return hasValue(kind) && value ? { kind, value } : { kind: isFixed(kind) ? kind : "all" };
 }
 
-/** Number of Items in the list of those that were changed last. */
+/** Number of Items in the list of recently changed Items. */
 const RECENT_MAX = 50;
 
 const isActive = ({ state }: ItemSummary): boolean => state === undefined;
@@ -57,7 +57,7 @@ const VALUE_KINDS = Object.keys(VALUES) as ValueKind[];
 const isFixed = (kind: string): kind is FixedKind => Object.hasOwn(FIXED, kind);
 const hasValue = (kind: string): kind is ValueKind => Object.hasOwn(VALUES, kind);
 
-/** Out: whether an Item is in the list. */
+/** Returns a function that tests if an Item is in the list. */
 function ruleOf({ kind, value = "" }: ChosenList): (item: ItemSummary) => boolean {
   if (isFixed(kind)) return FIXED[kind].has;
   const valuesOf = VALUES[kind];
@@ -74,20 +74,20 @@ const inList = computed((): readonly Entry[] => {
   return chosenList.value.kind === "recent" ? all.toSorted(byChanged).slice(0, RECENT_MAX) : all;
 });
 
-/** What the list shows. */
+/** The shown entries. */
 export const listedEntries = computed(() => search(inList.value, query.value));
 
-/** The vault of a new Item: that of the list, if it is the list of a vault. */
+/** Returns the vault for a new Item: that of the list, if it is a vault's list. */
 export function listedVault(): string | undefined {
   const list = chosenList.value;
   return list.kind === "vault" ? list.value : undefined;
 }
 
-/** Whether the list is that of a vault that the session does not list, or that does not exist. */
+/** Returns true if the list belongs to a vault that the session does not list, or that does not exist. */
 export const isOfUnknownVault = ({ kind, value }: ChosenList): boolean =>
   kind === "vault" && listState.value === "loaded" && !vaults.value.some(({ id }) => id === value);
 
-/** The name of a list, for people. In: the label of a category. */
+/** Returns the name of a list, for people. `labelOf` returns the label of a category. */
 export function nameOfList({ kind, value = "" }: ChosenList, labelOf: (category: string) => string): string {
   if (isFixed(kind)) return FIXED[kind].label;
   if (kind === "category") return labelOf(value);
@@ -103,7 +103,7 @@ export const countsOfLists = signal<ReadonlyMap<string, number>>(new Map());
 export const listsOf = (kind: "tag" | "category"): ChosenList[] =>
   Array.from(countsOfLists.value.keys(), parseList).filter((list) => list.kind === kind);
 
-/** So much later than the list of Items, which is what the person waits for, in milliseconds. */
+/** Delay after the list of Items, for which the person waits, in milliseconds. */
 const COUNTED_AFTER = 400;
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -120,7 +120,7 @@ function countLists(all: readonly Entry[]): ReadonlyMap<string, number> {
     counts.set(key, (counts.get(key) ?? 0) + 1);
   };
   for (const { item } of all) {
-    // The list of those that were changed last has as many as it shows.
+    // The list of recently changed Items always has its maximum.
     for (const kind of FIXED_KINDS) if (kind !== "recent" && FIXED[kind].has(item)) add(kind);
     if (isActive(item)) for (const kind of VALUE_KINDS) for (const value of VALUES[kind](item)) add(kind, value);
   }

@@ -9,16 +9,16 @@ const client = createClient({
   attempts: 3,
 });
 
-/** Requests about the session itself, whose 401 says that there is none. */
+/** Requests about the session itself. Their 401 means that there is none. */
 export const callUnchecked: Call = client.call;
 
-/** The session of the cookie. Errors: throws an ItemVaultError, of status 401 without a session. */
+/** Returns the session of the cookie. Throws an ItemVaultError, of status 401 without a session. */
 export const readSession = async (): Promise<Session> => (await callUnchecked("GET /console/session")).data;
 
 /**
- * Sends a request that needs the session. A 401 is checked: a sign-in in between has replaced the cookie, and then the request is
- * sent once more, unless it was a sign-in as somebody else. Otherwise the session, or the grant that the request needs, has ended: the page
- * goes on with the grant that is left, if the view needs no other. Errors: throws an ItemVaultError.
+ * Sends a request that needs the session. A 401 is checked. If a sign-in has since replaced the cookie, the request is sent again, unless
+ * another user signed in. Otherwise the session, or the required grant, has ended: the page continues with the remaining grant, if the view
+ * needs no other. Throws an ItemVaultError.
  */
 async function withSession<T>(request: () => Promise<T>): Promise<T> {
   const used = session.peek();
@@ -46,10 +46,10 @@ function endRefused(error: unknown, found: Session): never {
   throw error;
 }
 
-/** A typed request. Errors: throws an ItemVaultError; without a session, the page asks to sign in again. */
+/** Sends a typed request. Throws an ItemVaultError; without a session, the page asks to sign in again. */
 export const call: Call = (operation, ...options) => withSession(() => client.call(operation, ...options));
 
-/** Any request. Errors: as `call`. */
+/** Sends any request. Throws as `call` does. */
 export const send: Send = (method, path, options) => withSession(() => client.send(method, path, options));
 
 /** The same as an object, for the modules that the console shares with the command line. */

@@ -5,22 +5,22 @@ import { call } from "./client.ts";
 
 interface Options {
   readonly signal?: AbortSignal;
-  /** That of the version, where the Item may have changed since. */
+  /** The version of the content, if the Item may have changed since. */
   readonly version?: number;
-  /** The first bytes only, so many. */
+  /** Number of first bytes to load. */
   readonly first?: number;
   /** Is called with the number of bytes that have arrived since the call before. */
   readonly onBytes?: (count: number) => void;
 }
 
-/** What of an Item finds its Files. A deleted Item has `state: "DELETED"`. */
+/** The parts of an Item that locate its Files. A deleted Item has `state: "DELETED"`. */
 type Owner = Pick<Item, "id" | "vault"> & { readonly state?: string };
 
 const CONTENT = "/files/{file}/content";
 
 /**
- * A content as a whole. Errors: throws an ItemVaultError, of kind `network` when the connection ended within the content, or the reason
- * of an aborted `signal`.
+ * Loads a whole content. Throws an ItemVaultError, of kind `network` if the connection ended within the content, or the reason of an aborted
+ * `signal`.
  */
 export async function loadContent(item: Owner, file: StoredFile, options: Options = {}): Promise<Blob> {
   const { signal, version, first, onBytes } = options;
@@ -45,6 +45,6 @@ export async function loadContent(item: Owner, file: StoredFile, options: Option
     signal?.throwIfAborted();
     throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
   }
-  // A type that no browser opens as a page.
+  // No browser opens this type as a page.
   return new Blob(chunks, { type: "application/octet-stream" });
 }

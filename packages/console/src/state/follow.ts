@@ -7,7 +7,7 @@ import { open, recheckItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
 import { refreshItem } from "./written.ts";
 
-/** Shows what others write: follows the events of all vaults (contract 15.9), and loads the Items that have changed. */
+/** Shows the writes of others: follows the events of all vaults (contract 15.9), and loads the changed Items. */
 
 /** The least time between two loads, because an import sends an event for each Item. */
 const PAUSE = 2_000; // milliseconds
@@ -17,7 +17,7 @@ const LONGEST_PAUSE = 30_000; // milliseconds
 const visible = signal(!document.hidden);
 document.addEventListener("visibilitychange", () => (visible.value = !document.hidden));
 
-/** Where the next stream begins: nothing before is missing in the list. Another session has other vaults. */
+/** The start of the next stream: the list has everything before. Another session has other vaults. */
 let position: { readonly session: Session; readonly cursor: string } | undefined;
 
 /**
@@ -66,20 +66,20 @@ async function follow(reader: Session, ended: AbortSignal): Promise<void> {
   }
 }
 
-/** Whether the list shows the state after an event, as it does after a write of this page. */
+/** Returns true if the list shows the state after an event, as it does after a write of this page. */
 function isShown({ type, vault = "", item = "", version = Infinity }: VaultEvent): boolean {
   const entry = listedEntry(vault, item);
   return type === "item.deleted" || type === "item.destroyed" ? !entry : entry !== undefined && entry.item.version >= version;
 }
 
-/** More Items of a vault are loaded as the whole list: so many ids a filter may have (contract 5.11). */
+/** Number of ids in a filter (contract 5.11). More Items of a vault are loaded as the whole list. */
 const ITEMS_MAX = 100;
 
-/** What is to be loaded. */
+/** The pending loads. */
 interface Pending {
   /** The lists of all vaults that have changed. */
   all: boolean;
-  /** By the id of a vault, the Items that were written, and the numbers of those writes. */
+  /** By vault id, the written Items, and the numbers of those writes. */
   readonly vaults: Map<string, { readonly items: Set<string>; readonly sequences: number[] }>;
 }
 
@@ -97,7 +97,7 @@ function addEvent(pending: Pending, { type, vault, item, sequence }: VaultEvent)
   }
 }
 
-/** Out: whether all that is pending was loaded; otherwise this page has written in the meantime. */
+/** Returns true if everything pending was loaded. Otherwise this page has written during the load. */
 async function loadPending({ all, vaults }: Pending, ended: AbortSignal): Promise<boolean> {
   if (all) return loadChanged(ended);
   const loaded = await Promise.all(
@@ -116,9 +116,9 @@ const hasItem = (pending: Pending | undefined, vault: string, item: string): boo
 interface Loader {
   /** Loads the Item of an event, or without one all that has changed. Calls during a load and the pause after it are carried out by one load. */
   (event?: VaultEvent): void;
-  /** Whether an Item is being loaded, or will be: the answer may be from before an event about it. */
+  /** Returns true if an Item is being loaded, or will be: the answer may be older than an event about it. */
   readonly concerns: (vault: string, item: string) => boolean;
-  /** Whether all is loaded. */
+  /** Returns true if everything is loaded. */
   readonly isIdle: () => boolean;
 }
 
@@ -127,7 +127,7 @@ function createLoader(ended: AbortSignal): Loader {
   let taken: Pending | undefined;
   /** From the begin of a load to the end of the pause after it. */
   let isBusy = false;
-  /** How many loads have failed, one after the other. */
+  /** Number of consecutive failed loads. */
   let failures = 0;
   const run = async (): Promise<void> => {
     isBusy = true;
@@ -143,7 +143,7 @@ function createLoader(ended: AbortSignal): Loader {
         failures++;
         pending = allPending();
       }
-      // Not where it was ended: what it has not loaded is missing still.
+      // Not after an abort: the unloaded parts are still missing.
       if (!ended.aborted) taken = undefined;
       await new Promise<void>((resolve) => setTimeout(resolve, Math.min(LONGEST_PAUSE, PAUSE * 2 ** failures)));
     }
@@ -161,7 +161,7 @@ function createLoader(ended: AbortSignal): Loader {
   });
 }
 
-/** Loads the open Item again when the list has a later version of it, or does not have it. */
+/** Loads the open Item again if the list has a later version of it, or does not have it. */
 async function refreshOpen(): Promise<void> {
   const { value } = open;
   if (value.state !== "loaded") return;

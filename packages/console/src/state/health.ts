@@ -8,11 +8,11 @@ export const health = signal<AdminHealth | undefined>(undefined);
 
 const loadOpen = () => call("GET /health");
 
-/** Errors: as `call`. */
+/** Throws as `call` does. */
 export async function loadHealth(): Promise<void> {
   // A malformed setting fails the route of the admin, and only /health then names the setting.
   health.value = (await (session.value?.admin ? call("GET /v1/admin/health").catch(loadOpen) : loadOpen())).data;
 }
 
-/** Loads it for the numbers in the navigation. A failure is not worth a message: the view of the health says what is wrong. */
+/** Loads the health for the numbers in the navigation. A failure needs no message: the view of the health shows it. */
 export const refreshHealth = (): void => void loadHealth().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Names an Item among those of all vaults: an id is unique in its vault only, because clients may choose it (contract 10.23). */
+/** Identifies an Item among all vaults: an id is unique only in its vault, because clients may choose it (contract 10.23). */
 export const itemKey = (vault: string, id: string): string => `${vault}/${id}`;
 
 /** The same of an Item. */

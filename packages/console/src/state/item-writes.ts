@@ -10,19 +10,19 @@ export interface ItemPath {
   readonly item: string;
 }
 
-/** Out: the Item as it was written, with its entity tag. Errors: as `call`. */
+/** Returns the written Item, with its entity tag. Throws as `call` does. */
 export const setFavorite = (path: ItemPath, favorite: boolean) =>
   call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "replace", path: "/favorite", value: favorite }] });
 
-/** Out and errors: as those of `setFavorite`. */
+/** Returns and throws as `setFavorite` does. */
 export const setArchived = (path: ItemPath, archived: boolean) =>
   archived
     ? call("POST /v1/vaults/{vault}/items/{item}/archive", { path })
     : call("POST /v1/vaults/{vault}/items/{item}/unarchive", { path });
 
 /**
- * Restores a deleted Item. One that is not among the deleted ones may be restored: by a request whose answer was lost, or by somebody else.
- * Errors: as `call`.
+ * Restores a deleted Item. A missing one may have been restored by a request whose answer was lost, or by another client. Throws as `call`
+ * does.
  */
 export async function restoreItem(path: ItemPath): Promise<Item> {
   try {

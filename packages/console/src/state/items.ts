@@ -29,11 +29,11 @@ export function sortBy(name: OrderName): void {
 /** The ids of the vaults that the session lists: known before any request, so the lists of all vaults are one round trip. */
 const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults: {} });
 
-/** Whether the session has a permission in a vault. */
+/** Returns true if the session has a permission in a vault. */
 export const may = (vault: string, permission: Permission): boolean =>
   covers(permissionIn(session.value?.token?.vaults[vault]), permission);
 
-/** Whether the session may make Items in a vault: who may write to some Items of it makes none. */
+/** Returns true if the session may create Items in a vault. With write permission for some Items only, it may not. */
 export const mayCreate = (vault: string): boolean =>
   may(vault, "w") && itemsIn(session.value?.token?.vaults[vault]) === undefined;
 
@@ -43,7 +43,7 @@ export const creatableVaults = (): readonly Vault[] => vaults.value.filter(({ id
 /** The vaults to which Items may be moved, copied or imported: they are read there to compare them. */
 export const transferTargets = (): readonly Vault[] => creatableVaults().filter(({ id }) => may(id, "r"));
 
-/** Whether the session lists any vault. */
+/** Returns true if the session lists any vault. */
 export const listsAny = (): boolean => listed().length > 0;
 
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
@@ -64,7 +64,7 @@ export async function loadItems(): Promise<void> {
 /** The number of writes of this page that the list shows. */
 let ownWrites = 0;
 
-/** Which writes of a vault the list shows: all up to a number (contract 15.1), and some later ones. */
+/** The writes of a vault that the list shows: all up to a number (contract 15.1), and some later ones. */
 interface ShownWrites {
   upTo: number;
   readonly later: Set<number>;
@@ -84,9 +84,9 @@ export function noteShown(vault: string, sequence: number): void {
 export const forgetShown = (): void => shownWrites.clear();
 
 /**
- * Loads the Items of a vault that others have written, not its whole list. In: at most 100 ids; after `ended`, nothing changes. Out: `false`,
- * and nothing was left out, when this page has written in the meantime: the answer may be older than the list. Errors: throws an ItemVaultError,
- * or the reason of `ended`.
+ * Loads the Items of a vault that others have written, without its whole list. `ids` has at most 100 ids. After `ended`, nothing changes.
+ * Returns `false`, without dropping anything, if this page has written during the load: the answer may be older than the list. Throws an
+ * ItemVaultError, or the reason of `ended`.
  */
 export async function loadWritten(vault: string, ids: readonly string[], ended: AbortSignal): Promise<boolean> {
   const before = ownWrites;
@@ -101,9 +101,9 @@ export async function loadWritten(vault: string, ids: readonly string[], ended: 
 }
 
 /**
- * Loads the lists of the vaults that others have written to since the vaults were loaded. In: after `ended`, nothing changes. Out: `false`,
- * and nothing has changed, when this page has written in the meantime: the answers may be older than the list. Errors: throws an
- * ItemVaultError, or the reason of `ended`.
+ * Loads the lists of the vaults that others have written to since the last load. After `ended`, nothing changes. Returns `false`, without
+ * changes, if this page has written during the load: the answers may be older than the list. Throws an ItemVaultError, or the reason of
+ * `ended`.
  */
 export async function loadChanged(ended: AbortSignal): Promise<boolean> {
   const before = ownWrites;
@@ -122,7 +122,7 @@ export async function loadChanged(ended: AbortSignal): Promise<boolean> {
 /** The number of the vault's last write (contract 15.1). */
 const sequenceOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;
 
-/** In: the vaults, before their lists were loaded. */
+/** Sets the vaults, before their lists are loaded. */
 function setVaults(loaded: readonly Vault[]): void {
   shownWrites.clear();
   for (const vault of loaded) shownWrites.set(vault.id, { upTo: sequenceOf(vault), later: new Set() });
@@ -147,10 +147,10 @@ function setItems(items: readonly ItemSummary[]): void {
   entries.value = loaded.toSorted(ORDERS[orderName.value].compare);
 }
 
-/** Those of `entries`, which are too many to be searched for each write. */
+/** Indexes `entries`, which are too many to be searched for each write. */
 const entriesByKey = new Map<string, Entry>();
 
-/** What the list has of an Item. */
+/** Returns the list's entry of an Item. */
 export const listedEntry = (vault: string, id: string): Entry | undefined => entriesByKey.get(itemKey(vault, id));
 
 function replace(before: Entry | undefined, after: Entry | undefined): void {

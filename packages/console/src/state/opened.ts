@@ -6,7 +6,7 @@ import { canRepeat } from "../failures/explain.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem } from "./items.ts";
 
-/** The Item that is open, with its values. They are fetched when it is opened, and dropped when another place is opened. */
+/** The open Item with its values. They are fetched when it is opened, and dropped when another place is opened. */
 
 export interface Opened {
   readonly item: Item;
@@ -22,14 +22,14 @@ export type OpenState =
 
 export const open = signal<OpenState>({ state: "closed" });
 
-/** The Item as the service has it, with its entity tag. Errors: as `call`. */
+/** Loads the Item from the service, with its entity tag. Throws as `call` does. */
 export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
 
-/** Whether the Item is the one that is open, loaded or not. */
+/** Returns true if the Item is the open one, loaded or not. */
 export const isOpen = (vault: string, id: string): boolean =>
   open.value.state !== "closed" && open.value.key === itemKey(vault, id);
 
-/** The Item with its entity tag, if it is the open one as it is: no earlier version, and no deleted Item. */
+/** Returns the Item with its entity tag, if it is the current state of the open Item: not an earlier version, and not a deleted Item. */
 export const openedOf = (item: Item): Opened | undefined =>
   open.value.state === "loaded" && open.value.opened.item === item ? open.value.opened : undefined;
 
@@ -47,8 +47,8 @@ export async function openItem(vault: string, id: string): Promise<void> {
 }
 
 /**
- * Finds out whether the open Item may still be read when the list does not have it. The list may be older than the Item, which therefore stays
- * as it is shown until an answer refuses it: it or its vault does not exist any more, or the session opens it no more.
+ * Checks that the open Item may still be read if the list does not have it. The list may be older than the Item, so the Item stays until an
+ * answer refuses it: the Item or its vault no longer exists, or the session lost access.
  */
 export async function recheckItem(vault: string, id: string): Promise<void> {
   try {
@@ -58,7 +58,7 @@ export async function recheckItem(vault: string, id: string): Promise<void> {
   }
 }
 
-/** Replaces the open Item by the answer to a write. */
+/** Replaces the open Item with the answer to a write. */
 export function setOpened(opened: Opened): void {
   open.value = { state: "loaded", key: keyOfItem(opened.item), opened };
 }

@@ -7,15 +7,15 @@ import { navigate } from "./route.ts";
 
 /** The sign-in at the identity provider, which is a page of its own (contract 25.12). */
 
-/** Whether the service has said that people sign in there. */
+/** True if the service has an identity provider for people. */
 export const providerOffered = signal(false);
 
 /** The address to which the provider sends the browser back. Opened without an answer, it begins a sign-in. */
 const ADDRESS = "/console/sign-in";
 
 /**
- * Goes to the provider. The place in the console goes with `state`, so that the person comes back to it; the service compares what is before the
- * colon. Errors: throws an ItemVaultError.
+ * Goes to the provider. `state` carries the place in the console, so that the person returns to it; the service compares the part before the
+ * colon. Throws an ItemVaultError.
  */
 export async function goToProvider(): Promise<void> {
   const url = new URL((await callUnchecked("POST /console/sign-ins")).data.url);
@@ -23,7 +23,7 @@ export async function goToProvider(): Promise<void> {
   location.assign(url);
 }
 
-/** What the page was opened with: nothing of a sign-in, its beginning, an answer of the provider, or its refusal. */
+/** The way in which the page was opened: without a sign-in, at its beginning, with the provider's answer, or with its refusal. */
 export type Opened = "console" | "begin" | "refused" | SignIn;
 
 /** Takes the answer out of the address, so that the history does not have the code, and goes to the place where the sign-in began. */

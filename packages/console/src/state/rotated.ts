@@ -8,19 +8,19 @@ export interface Rotated {
   readonly name: string;
   readonly before: string;
   readonly after: string;
-  /** The version that has the value of before. */
+  /** The version with the old value. */
   readonly version: number;
-  /** Whether the new value was written. No answer tells of a write whose answer was lost in an outage. */
+  /** True if the new value was written. It is unknown if the answer was lost in an outage. */
   readonly isWritten: boolean;
   readonly undo: Action | undefined;
 }
 
-/** What was rotated last, until its dialog is closed: also when its row, its Item or its view is gone. */
+/** The last rotation, until its dialog is closed: even if its row, its Item or its view is gone. */
 export const rotated = signal<Rotated | undefined>(undefined);
 
 effect(() => {
   if (!session.value) rotated.value = undefined;
 });
 
-/** Whether a rotation is under way: a second one would meet the first as a write of somebody else. */
+/** True during a rotation: a second one would see the first as another client's write. */
 export const rotating = signal(false);

@@ -5,11 +5,11 @@ import { formatRoute, parseRoute, type Route } from "../routes.ts";
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));
 
-/** The address of a place. Among the Items the list stays, unless another one is named. */
+/** Returns the address of a place. Among the Items the list stays, unless another list is named. */
 export const addressOf = (to: Route): string =>
   formatRoute(to.view === "items" && route.value.view === "items" ? { list: route.value.list, ...to } : to);
 
-/** Whether something that is shown asks before its place is left for an address. */
+/** A navigation guard: returns true to block an address. */
 type Hold = (address: string) => boolean;
 const holds: Hold[] = [];
 
@@ -38,7 +38,7 @@ addEventListener(
   { capture: true },
 );
 
-/** Asks before the place is left. In: `next` is called with the new address; `true` keeps the place. Out: ends it. */
+/** Registers a navigation guard, which gets the new address; return true to block. Returns an unsubscribe function. */
 export function holdAddress(next: Hold): () => void {
   holds.push(next);
   return () => {
@@ -47,7 +47,7 @@ export function holdAddress(next: Hold): () => void {
   };
 }
 
-/** Goes to an address, after what had asked has let go: others may ask. */
+/** Goes to an address after a guard has released it: other guards may still ask. */
 export function leaveFor(address: string): void {
   if (hold(address)) return;
   history.pushState(null, "", address);

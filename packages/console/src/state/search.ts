@@ -2,14 +2,14 @@ import type { ItemSummary } from "@item-vault/client";
 import { fold } from "@item-vault/model/fold";
 import { keyOfItem } from "./item-key.ts";
 
-/** What the list keeps of each Item, its orders, and the search. Values of fields are not in the page, so never searched. */
+/** The searched data of each Item, its orders, and the search. Values of fields are not in the page, and thus never searched. */
 
 export interface Entry {
   readonly key: string;
   readonly item: ItemSummary;
   /** The folded title. */
   readonly title: string;
-  /** The folded title, so that the order of two such texts is that of their titles with numbers as numbers. */
+  /** The folded title. Two of them sort like their titles, with numbers as numbers. */
   readonly titleKey: string;
   /** All that is searched, folded. */
   readonly text: string;
@@ -60,7 +60,7 @@ export const ORDERS = {
 
 export type OrderName = keyof typeof ORDERS;
 
-/** Where an entry is in a sorted list, or would be. */
+/** Returns the position of an entry in a sorted list, or its insertion point. */
 function positionOf(sorted: readonly Entry[], entry: Entry, compare: Order): number {
   let [from, until] = [0, sorted.length];
   while (from < until) {
@@ -71,7 +71,7 @@ function positionOf(sorted: readonly Entry[], entry: Entry, compare: Order): num
   return from;
 }
 
-/** A sorted list with one entry in place of another. In: `undefined` where there is none. Out: a new list. */
+/** Returns a new sorted list with one entry replaced. `undefined` stands for no entry. */
 export function replaceEntry(
   sorted: readonly Entry[],
   before: Entry | undefined,
@@ -83,11 +83,11 @@ export function replaceEntry(
   return result;
 }
 
-/** How well an entry matches, by where the first word stands in its title. In: the word, and the same after a space. Out: 0 is best. */
+/** Returns the rank of an entry, by the place of the first word in its title. `laterWord` is the word after a space. 0 is best. */
 const rankOf = ({ title }: Entry, word: string, laterWord: string): 0 | 1 | 2 | 3 =>
   title.startsWith(word) ? 0 : title.includes(laterWord) ? 1 : title.includes(word) ? 2 : 3;
 
-/** The entries that contain every word of the query, the best first; those of one rank keep their order. */
+/** Returns the entries that contain every word of the query, the best first. Entries of one rank keep their order. */
 export function search(entries: readonly Entry[], query: string): readonly Entry[] {
   const words = foldText(query).split(/\s+/).filter(Boolean);
   const [first] = words;

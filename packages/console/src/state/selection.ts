@@ -22,7 +22,7 @@ export function toggleItem(key: string): void {
   keys.value = next;
 }
 
-/** Selects the Items of the list from the one that was chosen last to this one. */
+/** Selects the Items of the list from the last chosen one to this one. */
 export function selectTo(key: string): void {
   const listed = listedEntries.peek().map((entry) => entry.key);
   const [from, to] = [listed.indexOf(anchor ?? key), listed.indexOf(key)];

@@ -10,21 +10,21 @@ import { goToProvider, type Opened, providerOffered, takeAnswer } from "./provid
 
 const SIGN_IN = /^#sign-in=([\w-]+(?:\.[\w-]+)?)$/;
 
-/** Signs in, or adds to the session that there is. Errors: throws an ItemVaultError. */
+/** Signs in, or extends the existing session. Throws an ItemVaultError. */
 export async function signIn(credential: SignIn): Promise<void> {
   setSession(await exchange(credential), { here: true });
   linkNotice.value = false;
   tellTabs();
 }
 
-/** Out: the session, which the browser has a cookie for. Errors: throws an ItemVaultError. */
+/** Returns the session, for which the browser has a cookie. Throws an ItemVaultError. */
 const exchange = async (credential: SignIn): Promise<Session> =>
   (await callUnchecked("POST /console/session", { body: credential })).data;
 
-/** Finds out which grants the session has still. Errors: throws an ItemVaultError. */
+/** Loads the session's remaining grants. Throws an ItemVaultError. */
 export const reloadSession = async (): Promise<void> => setSession(await readSession());
 
-/** Ends the session. Errors: throws an ItemVaultError. */
+/** Ends the session. Throws an ItemVaultError. */
 export async function signOut(): Promise<void> {
   await callUnchecked("DELETE /console/session");
   tellTabs();
@@ -32,7 +32,7 @@ export async function signOut(): Promise<void> {
 
 /** Loads the page again after signing out. */
 export function leavePage(): void {
-  // The browser may ask whether to leave what was typed, and may keep the page for its back button.
+  // The browser may ask whether to leave the input, and may keep the page for its back button.
   addEventListener("pagehide", () => setSession(undefined), { once: true });
   reload();
 }
@@ -40,7 +40,7 @@ export function leavePage(): void {
 /** The page is loaded again, so that nothing of the session stays in its memory. */
 const reload = (): void => location.replace("/console/");
 
-/** Drops what the page shows and holds, also what was typed, and begins with the session of the cookie. */
+/** Drops the page's content, including input, and starts with the session of the cookie. */
 export function dropPage(): void {
   setSession(undefined);
   // After the next rendering there is no form any more that asks whether to leave it.
@@ -52,7 +52,7 @@ addEventListener("pageshow", ({ persisted }) => {
   if (persisted && sessionState.value !== "signed-in") reload();
 });
 
-/** Whether the address is that of a sign-in link. */
+/** Returns true if the address is a sign-in link. */
 export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
 
 /** Why a sign-in link did not sign in, in words. */
@@ -62,9 +62,9 @@ export const explainLink = (error: unknown): string =>
     : explain(error);
 
 /**
- * Finds out at the start who is signed in. The codes of a sign-in link are removed from the address before they are used, so that
- * they are not in the history. Whoever sends somebody a link of their own would have them store secrets in a foreign vault: beside a
- * session the codes wait for an answer, and without one the page tells as whom the link has signed in.
+ * Loads the session at the start. The codes of a sign-in link are removed from the address before use, so that they are not in the history. A
+ * stranger's link could make a user store secrets in the stranger's vault. So, with a session, the codes wait for an answer. Without one, the
+ * page shows as whom the link has signed in.
  */
 export async function startSession(): Promise<void> {
   const opened = takeAnswer();
@@ -98,20 +98,20 @@ function showFailure(error: unknown): void {
   sessionState.value = "signed-out";
 }
 
-/** In: at least one code. Each exchange ends the session before it, so no other request is sent until the last one. */
+/** Redeems codes, at least one. Each exchange ends the session before it, so no other request is sent until the last one. */
 async function redeem([code, ...others]: readonly string[]): Promise<Session> {
   const session = await exchange({ code: code! });
   return others.length === 0 ? session : redeem(others);
 }
 
-/** Signs in with the codes of a link, in place of the session that there may be. Errors: throws an ItemVaultError. */
+/** Signs in with the codes of a link, replacing any session. Throws an ItemVaultError. */
 export async function redeemLink(codes: readonly string[]): Promise<void> {
   setSession(await redeem(codes));
   linkNotice.value = true;
   tellTabs();
 }
 
-/** Out: `undefined` for the error that says that there is no session. */
+/** Returns undefined for the error that means there is no session. */
 function ignoreAbsence(error: unknown): undefined {
   if (!(error instanceof ItemVaultError) || error.status !== 401) throw error;
 }

@@ -1,6 +1,6 @@
 import type { Item, ItemSummary } from "@item-vault/client";
 
-/** What the list keeps of an Item: no value of a field but the user name, as in `include=username` (contract 11.8). */
+/** Returns the list's data of an Item: no value of a field but the user name, as in `include=username` (contract 11.8). */
 export function summaryOf(item: Item): ItemSummary {
   const { sections: _sections, fields, files: _files, ...summary } = item;
   const username = fields.find(({ purpose }) => purpose === "USERNAME")?.value;

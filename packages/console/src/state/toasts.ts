@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 
-/** Short messages about what was done. They hold no value of a field. */
+/** Short messages about completed actions. They hold no value of a field. */
 
 export interface Toast {
   readonly id: number;
   readonly text: string;
   readonly kind: "done" | "failed" | "question";
-  /** What the person can do about it. */
+  /** The action offered to the person. */
   readonly action?: Action | undefined;
 }
 
@@ -15,11 +15,11 @@ export interface Action {
   readonly run: () => void;
 }
 
-/** How long a message is shown, in milliseconds. */
+/** Display time of a message, in milliseconds. */
 const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000 };
 /** The same of a message that something can be done about. */
 const SHOWN_WITH_ACTION = 12_000;
-/** The messages, the newest last. Of each open dialog only the newest is shown; a question waits under it. */
+/** The messages, newest last. Of each open dialog only the newest is shown; a question waits under it. */
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
@@ -33,8 +33,8 @@ export const newDialog = (): OpenDialog => ({ after: last });
 export const openDialogs = signal<readonly OpenDialog[]>([]);
 
 /**
- * Shows a message in place of the one before. A question, which is under the message meanwhile, stays until it is answered. Out: the id of
- * the message, for `hideToast`.
+ * Shows a message in place of the one before. A question stays under the message until it is answered. Returns the id of the message, for
+ * `hideToast`.
  */
 export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action): number {
   const id = ++last;
@@ -47,7 +47,7 @@ export function hideToast(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
-/** Hides what was done before: what begins now takes its place. */
+/** Hides messages about earlier actions, which a new action replaces. */
 export function hideToasts(): void {
   toasts.value = toasts.value.filter(({ kind }) => kind === "question");
 }

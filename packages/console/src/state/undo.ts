@@ -10,9 +10,9 @@ import { summaryOf } from "./summary.ts";
 import { type Action, showToast } from "./toasts.ts";
 import { takeWritten, type Written } from "./written.ts";
 
-/** What undoes a write: the action of the message that tells of the write. */
+/** The undo of a write: the action of the message that reports the write. */
 
-/** In: writes what was before, and tells it. */
+/** Returns an undo action. `run` writes the earlier state, and reports it. */
 export const undo = (run: () => Promise<void>): Action => ({
   label: "Undo",
   run: () => void run().catch((error: unknown) => showToast(explain(error), "failed")),
@@ -30,10 +30,10 @@ export function undoChange({ data: { id, vault, version }, etag = "" }: Written)
   });
 }
 
-/** Whether the session may restore what it deletes, and the service keeps it. */
+/** Returns true if the session may restore an Item that it deletes, and the service keeps it. */
 export const canRestore = (vault: string): boolean => may(vault, "r") && session.value!.settings.deletedRetentionDays > 0;
 
-/** After an Item was deleted: restores it, and shows it where nothing else was opened meanwhile. */
+/** Returns the undo of a deletion. It restores the Item, and shows it if nothing else was opened since. */
 export function undoDeletion(path: ItemPath): Action | undefined {
   if (!canRestore(path.vault)) return undefined;
   return undo(async () => {
@@ -59,7 +59,7 @@ export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
 }
 
 /**
- * Restores an Item that was moved, and deletes the copy. Errors: as `call`; a Problem when the copy was changed since, which then stays: the
+ * Restores a moved Item, and deletes the copy. Throws as `call` does. Throws a Problem if the copy was changed since: it then stays, and the
  * Item is in both vaults.
  */
 export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Promise<void> {

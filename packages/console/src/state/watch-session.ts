@@ -12,7 +12,7 @@ const tabs = new BroadcastChannel("item-vault-session");
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
 export const tellTabs = (): void => tabs.postMessage("changed");
 
-/** Compares the session of the page with that of the cookie. Without an answer, the page stays as it is. */
+/** Compares the session of the page with that of the cookie. Without an answer, the page is not changed. */
 async function checkSession(): Promise<void> {
   if (sessionState.value !== "signed-in" && sessionState.value !== "ended") return;
   const shown = session.peek();

@@ -3,7 +3,7 @@ import { summaryOf } from "./summary.ts";
 import { listedEntry, putItem } from "./items.ts";
 import { isOpen, loadItem, open, setOpened } from "./opened.ts";
 
-/** What the page shows after an Item was written. */
+/** Updates the page after a write of an Item. */
 
 /** An Item as it was written, with its entity tag. */
 export interface Written {
@@ -11,7 +11,7 @@ export interface Written {
   readonly etag: string | undefined;
 }
 
-/** Makes the list show an Item as it was written, and the view too, if the Item is still open and no newer version is shown. */
+/** Shows a written Item in the list, and in the view if the Item is still open and no newer version is shown. */
 export function takeWritten(written: Written): void {
   putItem(summaryOf(written.data));
   showWritten(written);
@@ -24,8 +24,8 @@ function showWritten({ data: item, etag = "" }: Written): void {
 }
 
 /**
- * After a write whose answer is not the Item, for example of a File: loads the Item. An Item that was deleted meanwhile does not come
- * back into the list. Errors: as `call`.
+ * Loads the Item after a write whose answer is not the Item, for example of a File. An Item that was since deleted does not return to the
+ * list. Throws as `call` does.
  */
 export async function refreshItem(vault: string, id: string): Promise<void> {
   const written = await loadItem(vault, id);

@@ -1,4 +1,4 @@
-/** A chart of stacked bars, drawn as SVG. A table with the same figures is there for those who do not see it. */
+/** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
 
 export interface Bar {
   readonly label: string;
@@ -10,14 +10,14 @@ export interface ChartProps {
   readonly title: string;
   readonly series: readonly string[];
   readonly bars: readonly Bar[];
-  /** How a value is written. */
+  /** Formats a value. */
   readonly format?: (value: number) => string;
 }
 
 const HEIGHT = 120;
 const WIDTH = 20;
 const GAP = 4;
-/** The chart has room for so many bars at least, so that a few of them are not as wide as the page. */
+/** Least number of bars for which the chart has room, so that a few bars are not as wide as the page. */
 const LEAST_BARS = 24;
 
 export function Chart({ title, series, bars, format = String }: ChartProps) {

@@ -2,31 +2,31 @@ import { hideToast, showToast, toasts } from "../state/toasts.ts";
 import { capitalized, named } from "./texts.ts";
 
 /**
- * Copying values. A minute later the clipboard is cleared, if that cannot take away what was copied elsewhere in the meantime. Chromium
- * lets a page clear it at any time; Firefox and WebKit only at a click or a key. A page that may not read the clipboard, as is usual,
- * cannot see what is in it: it asks when the person was in another window, or may have copied something by a menu.
+ * Copies values. A minute later the clipboard is cleared, if that cannot remove a value copied elsewhere. Chromium lets a page clear it at
+ * any time; Firefox and WebKit only at a click or a key. A page usually may not read the clipboard, and so cannot see its content. It asks if
+ * the person was in another window, or may have copied by a menu.
  */
 
 const CLEARED_AFTER = 60; // seconds
 
-/** A copied secret. The page does not keep the value, whose Item may be left before the clipboard is cleared. */
+/** A copied secret. The page does not keep the value: its Item may be left before the clipboard is cleared. */
 interface Copied {
-  /** How messages call it. */
+  /** The name in messages. */
   readonly name: string;
   readonly hash: Promise<string>;
-  /** Whether the page may read the clipboard. */
+  /** True if the page may read the clipboard. */
   readonly readable: boolean;
-  /** Whether something else may have been copied since. */
+  /** True if something else may have been copied since. */
   uncertain: boolean;
-  /** Whether its time is over. */
+  /** True if its time is over. */
   due: boolean;
 }
 
-/** What the clipboard is to be cleared of. */
+/** The value to clear from the clipboard. */
 let held: Copied | undefined;
 /** The message that asks whether the clipboard is cleared. */
 let question: number | undefined;
-/** What it asks about. */
+/** The value about which the page asks. */
 let questioned: Copied | undefined;
 
 const isAsking = (): boolean => toasts.value.some(({ id }) => id === question);
@@ -67,7 +67,7 @@ export async function copy(name: string, value: string, { secret = true } = {}):
 const hashOf = async (text: string): Promise<string> =>
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).join();
 
-/** Whether the browser has granted a permission. Firefox and WebKit do not know these two, and refuse where a timer asks. */
+/** Returns true if the browser has granted a permission. Firefox and WebKit do not know these two, and refuse if a timer asks. */
 const isGranted = (name: "clipboard-read" | "clipboard-write"): Promise<boolean> =>
   Promise.resolve({ name: name as PermissionName })
     .then((permission) => navigator.permissions.query(permission))
@@ -76,7 +76,7 @@ const isGranted = (name: "clipboard-read" | "clipboard-write"): Promise<boolean>
       () => false,
     );
 
-/** Begins the minute, and says what will happen. */
+/** Starts the minute, and shows what will happen. */
 async function hold(name: string, hash: Promise<string>): Promise<void> {
   const [readable, timed] = await Promise.all([isGranted("clipboard-read"), isGranted("clipboard-write")]);
   const copied: Copied = { name, hash, readable, uncertain: !document.hasFocus(), due: false };
@@ -95,10 +95,10 @@ function clearDue(): void {
   else void clearCopied();
 }
 
-/** Whether nobody but the person can tell if the clipboard has the copied value still. */
+/** Returns true if only the person can tell whether the clipboard still has the copied value. */
 export const isUncertain = (): boolean => (held === undefined ? isAsking() : held.uncertain && !held.readable);
 
-/** Clears the clipboard at once of what was copied; also if it is uncertain whether it has that still. */
+/** Clears the clipboard now, even if we cannot confirm it still holds our text. */
 export async function clearCopied(): Promise<void> {
   const copied = held ?? (isAsking() ? questioned : undefined);
   held = undefined;
@@ -107,7 +107,7 @@ export async function clearCopied(): Promise<void> {
   await navigator.clipboard.writeText("").catch(() => void (held ??= copied));
 }
 
-/** Whether the clipboard has a copied value. It is assumed to when reading is refused. */
+/** Returns true if the clipboard has a copied value. It is assumed to if reading is refused. */
 const isThere = async ({ hash }: Copied): Promise<boolean> =>
   navigator.clipboard.readText().then(
     async (text) => (await hashOf(text)) === (await hash),

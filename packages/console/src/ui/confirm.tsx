@@ -4,11 +4,11 @@ import { Dialog } from "./dialog.tsx";
 
 interface Props {
   readonly title: string;
-  /** What the button says that destroys. */
+  /** The label of the destroying button. */
   readonly action: string;
-  /** What is destroyed, by name, and that it cannot be undone. */
+  /** The name of the destroyed object, and that this cannot be undone. */
   readonly children: ComponentChildren;
-  /** Errors: are shown in the dialog, which stays open. */
+  /** Errors are shown in the dialog, which stays open. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }

@@ -3,20 +3,20 @@ import type { ComponentChildren } from "preact";
 import { Failure } from "./failure.tsx";
 
 interface Props {
-  /** What the person is asked to confirm. */
+  /** The content to confirm. */
   readonly children: ComponentChildren;
-  /** What the button says that confirms. */
+  /** The label of the confirming button. */
   readonly action: string;
-  /** Whether it destroys something. */
+  /** True if it destroys anything. */
   readonly danger?: boolean;
-  /** Does it, and shows what follows. Errors: a failure is shown, and the person may confirm again. */
+  /** Runs the action, and shows the next step. A failure is shown, and the person may confirm again. */
   readonly onConfirm: () => Promise<void>;
-  /** What the other button says. */
+  /** The label of the other button. */
   readonly cancel?: string;
   readonly onCancel: () => void;
 }
 
-/** A question, with the button that cancels before the one that confirms. */
+/** A question, with the cancelling button before the confirming one. */
 export function Confirmation({ children, action, danger = false, onConfirm, cancel = "Cancel", onCancel }: Props) {
   const failure = useSignal<unknown>(undefined);
   const waiting = useSignal(false);

@@ -9,7 +9,7 @@ interface Props {
   readonly children: ComponentChildren;
   /** Called when the dialog was closed, also by Escape. Absent: it cannot be dismissed. */
   readonly onClose?: () => void;
-  /** Whether it asks to sign in after the session has ended. */
+  /** True if it asks to sign in after the session has ended. */
   readonly signsIn?: boolean;
 }
 
@@ -27,9 +27,8 @@ const FIELD = ":scope > :not(header, .toasts) :is(input, select, textarea)";
 const BUTTON = ":scope > :not(header, .toasts) button";
 
 /**
- * A modal dialog that is open as long as it is rendered. The browser keeps the focus inside; afterwards it is where it was before. One that
- * comes after the session has ended, for example by a late answer, opens after the next sign-in: above the dialog that asks for it, nobody
- * could sign in.
+ * A modal dialog that is open while it is rendered. The browser keeps the focus inside, and afterwards returns it. A dialog that comes after
+ * the session has ended, for example by a late answer, opens after the next sign-in: it would cover the sign-in dialog.
  */
 export function Dialog({ signsIn = false, ...props }: Props) {
   const opens = useRef(false);
@@ -47,7 +46,7 @@ function ModalDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
     const focused = document.activeElement;
     element.showModal();
     openDialogs.value = [...openDialogs.value, self];
-    // The browser would choose the button that closes the dialog. A field comes first: keys that are under way may press a button.
+    // The browser would choose the closing button. A field comes first, because a late key could press a button.
     (element.querySelector<HTMLElement>(FIELD) ?? element.querySelector<HTMLElement>(BUTTON))?.focus();
     return () => {
       gone.current = true;

@@ -2,8 +2,8 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { showToast } from "../state/toasts.ts";
 
 /**
- * Lets files be dropped onto an element. Out: whether files are held over it. Files that are dropped elsewhere are ignored, because the
- * browser would open them in place of the console.
+ * Lets files be dropped onto an element. Returns true while files are held over it. Files dropped elsewhere are ignored, because the browser
+ * would open them in place of the console.
  */
 export function useDrop(zone: () => Element | null | undefined, onFiles: (files: readonly File[]) => void): boolean {
   const [over, setOver] = useState(false);

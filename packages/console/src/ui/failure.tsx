@@ -6,11 +6,11 @@ import { isErrorKind } from "../failures/error-kind.ts";
 interface Props {
   readonly error: unknown;
   readonly retry?: () => void;
-  /** What can be done instead. */
+  /** The alternative action. */
   readonly children?: ComponentChildren;
 }
 
-/** What failed, in words, with a button to try again where that can help. What failed without a network is tried again when it is back. */
+/** A failure in words, with a button to retry if that can help. A failure without a network is retried when it is back. */
 export function Failure({ error, retry, children }: Props) {
   const isOffline = isErrorKind(error, "network") && retry !== undefined;
   const latest = useRef(retry);

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { explain } from "../failures/explain.ts";
 
 interface Props {
-  /** What the form does. Errors: are shown in the form, which keeps what was typed. */
+  /** The action of the form. Errors are shown in the form, which keeps the input. */
   readonly action: (data: FormData) => Promise<void>;
   /** The text of the button that sends the form. */
   readonly submit: string;
@@ -50,7 +50,7 @@ export function Form({ action, submit, danger = false, disabled = false, onCance
   );
 }
 
-/** An input that the form does not send, with what is wrong with it in words. */
+/** An input that the form does not send, with its fault in words. */
 export class InputError extends Error {}
 
 /** The text of a field of a form. */

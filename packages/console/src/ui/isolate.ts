@@ -2,18 +2,18 @@ import { Fragment, h, options, type VNode } from "preact";
 import { isWithoutInk, presentText, reorders, withIsolates } from "./texts.ts";
 
 /**
- * Texts of people in the page: they change the order of nothing beside them, show what is hidden in them, and are never an empty place. This is a
- * rule for all elements that are made, so that no component can forget it.
+ * Isolates users' texts in the page: they do not reorder text beside them, show their hidden characters, and are never an empty place. The
+ * rule applies to all created elements, so that no component can forget it.
  */
 
-/** Elements whose text stands alone, and that have no elements in them. */
+/** Elements whose text stands alone and that contain no elements. */
 const WITHOUT_ELEMENTS: ReadonlySet<unknown> = new Set(["title", "textarea", "script", "style"]);
 /** The types of inputs in which people write texts. */
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, "text", "search"]);
 /** Attributes that people read or hear. */
 const ATTRIBUTES = ["title", "aria-label", "placeholder"] as const;
 
-/** What is shown in place of a text without ink. */
+/** Replaces an invisible text. */
 const UNSEEN = "(invisible characters)";
 
 /** Shows the text of an element with marks. An `option` has no elements in it, and a secret keeps its characters. */

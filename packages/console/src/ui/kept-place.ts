@@ -3,8 +3,9 @@ import { holdAddress } from "../state/route.ts";
 import { session } from "../state/session.ts";
 
 /**
- * Keeps the place of a component while something would be lost with it: the browser asks before the page is closed or loaded again. In: whether
- * something would be lost now; what is called before the place is left for an address, and keeps it by `true`. Out: lets the address go.
+ * Guards the place of a component while leaving it would lose data: the browser asks before the page is closed or reloaded. `loses` returns
+ * true if data would be lost now. `hold` is called before the place is left for an address; return true to block. Returns a function that
+ * releases the address.
  */
 export function useKeptPlace(loses: () => boolean, hold: (address: string) => boolean): () => void {
   const release = useRef<() => void>(undefined);

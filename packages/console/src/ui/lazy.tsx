@@ -2,7 +2,7 @@ import { type ComponentType, h } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Failure } from "./failure.tsx";
 
-/** A component whose script is loaded when it is shown first. */
+/** Returns a component whose script is loaded when it is first shown. */
 export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   let loaded: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {

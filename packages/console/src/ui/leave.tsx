@@ -3,18 +3,18 @@ import { leaveFor } from "../state/route.ts";
 import { Dialog } from "./dialog.tsx";
 import { useKeptPlace } from "./kept-place.ts";
 
-/** Asks before a place is left with what would be lost: by a link, by the back button, or by closing the page. */
+/** Asks before a place with unsaved data is left: by a link, by the back button, or by closing the page. */
 
 interface Props {
-  /** Whether something would be lost now. */
+  /** Returns true if data would be lost now. */
   readonly changed: () => boolean;
   readonly title: string;
-  /** What would be lost, in a sentence. */
+  /** The data that would be lost, in a sentence. */
   readonly text: string;
   /** The buttons. */
   readonly stay: string;
   readonly leave: string;
-  /** What ends when the place is left. */
+  /** Called when the place is left. */
   readonly onLeave?: () => void;
 }
 

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-/** The look of the page: that of the system, or the one that the person has chosen. It is all that the page stores in the browser. */
+/** The look of the page: the system's, or the person's choice. It is the only thing that the page stores in the browser. */
 
 export const LOOKS = { system: "System", light: "Light", dark: "Dark" } as const;
 export type Look = keyof typeof LOOKS;
@@ -10,13 +10,13 @@ const isLook = (text: string | null): text is Look => text !== null && Object.ha
 
 export const look = signal<Look>("system");
 
-/** Shows the look that was chosen before. A browser that refuses storage has that of the system. */
+/** Shows the chosen look. A browser that refuses storage has the system's. */
 export function restoreLook(): void {
   try {
     const stored = localStorage.getItem(KEY);
     if (isLook(stored)) show(stored);
   } catch {
-    // The look is that of the system.
+    // The system's look applies.
   }
 }
 

@@ -5,10 +5,10 @@ import { Icon, type IconName } from "./icon.tsx";
 
 export interface MenuAction {
   readonly label: string;
-  /** What screen readers say in place of the label. */
+  /** The name for screen readers, in place of the label. */
   readonly name?: string;
   readonly run: () => void;
-  /** Of an action that chooses one of several: whether it is the chosen one. */
+  /** Only for an action that chooses one of several: true if it is chosen. */
   readonly chosen?: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Props {
   readonly label: string;
   readonly actions: readonly MenuAction[];
   readonly icon?: IconName;
-  /** Called before the list is shown, for what its actions need. */
+  /** Called before the list is shown, to load the needs of its actions. */
   readonly onOpen?: () => void;
 }
 
@@ -74,7 +74,7 @@ export function Menu({ label, actions, icon = "more", onOpen }: Props) {
   );
 }
 
-/** How far the keys move in a menu. */
+/** The moves of the keys in a menu. */
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -Infinity, End: Infinity };
 
 function moveInMenu(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {

@@ -26,7 +26,7 @@ export function Page({ title, actions, children }: Props) {
   );
 }
 
-/** Moves the focus to the title of the view, when what had the focus is gone. */
+/** Moves the focus to the title of the view, if the focused element is gone. */
 export const focusTitle = (): void => document.querySelector<HTMLElement>(".page h1")?.focus();
 
 /** Moves the focus to the view: to its title, or to the search of the list. */

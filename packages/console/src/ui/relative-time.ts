@@ -10,7 +10,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["minute", 60],
 ];
 
-/** In: an ISO 8601 time; Unix milliseconds. Out: in the largest unit of which there are two, rounded. */
+/** Formats an ISO 8601 time relative to `now`, in Unix milliseconds: in the largest unit with at least two, rounded. */
 export function formatFromNow(time: string, now: number): string {
   const seconds = (Date.parse(time) - now) / 1000;
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= 2 * size);

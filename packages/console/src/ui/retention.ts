@@ -1,24 +1,24 @@
 import { plural } from "./plural.ts";
 import { DAY_MS, formatTime } from "./time.ts";
 
-/** How long deleted Items can be restored. */
+/** The retention of deleted Items. */
 
 /** The setting of the service, as the session has it (contract 24.4). */
 interface Retention {
   readonly deletedRetentionDays: number;
 }
 
-/** Until when a deleted Item can be restored, for people. In: an ISO 8601 time. */
+/** Returns the time until which a deleted Item can be restored, for people. `deletedAt` is an ISO 8601 time. */
 export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Retention): string =>
   formatTime(new Date(Date.parse(deletedAt) + deletedRetentionDays * DAY_MS).toISOString());
 
-/** What happens to an Item that is deleted. Out: a sentence. */
+/** Returns a sentence about the fate of a deleted Item. */
 export const explainRestore = ({ deletedRetentionDays: days }: Retention): string =>
   days === 0
     ? "This deletes it permanently: the service keeps no deleted items."
     : `You can restore it under Deleted items for ${plural(days, "day")}.`;
 
-/** How long deleted Items are kept. Out: a sentence. */
+/** Returns a sentence about the retention of deleted Items. */
 export function explainRetention({ deletedRetentionDays: days }: Retention): string {
   if (days === 0) return "This service keeps no deleted items: a deletion is permanent.";
   return `Deleted items can be restored for ${plural(days, "day")}.`;

@@ -4,7 +4,7 @@ import { Icon } from "./icon.tsx";
 
 /** Values that are hidden until they are revealed. */
 
-/** How long a value stays revealed. */
+/** Time for which a value stays revealed. */
 const REVEALED = 30_000; // milliseconds
 
 interface Reveal {
@@ -17,7 +17,7 @@ interface Revealing extends Reveal {
   readonly extend: () => void;
 }
 
-/** Whether a value is revealed. It is hidden again after 30 seconds, and when another value takes its place. */
+/** Reveals a value. It is hidden again after 30 seconds, and when another value replaces it. */
 export function useReveal(value: string): Revealing {
   /** The value that is revealed: one that takes its place is not, not even until an effect runs. */
   const shown = useSignal<string | undefined>(undefined);
@@ -36,14 +36,14 @@ export function useReveal(value: string): Revealing {
   };
 }
 
-/** The button that reveals a value and hides it again. In: the name of the value. */
+/** The button that reveals a value and hides it again. `name` is the name of the value. */
 export const RevealButton = ({ name, revealed, toggle }: Reveal & { readonly name: string }) => (
   <button type="button" class="plain" aria-pressed={revealed} aria-label={`Reveal ${name}`} title="Reveal" onClick={toggle}>
     <Icon name="eye" />
   </button>
 );
 
-/** What stands for a hidden value: as many dots for every value, because their number must not tell its length. */
+/** Replaces a hidden value: as many dots for every value, because their number must not reveal its length. */
 export const HiddenValue = () => (
   <span class="value">
     <span class="dots" aria-hidden="true">

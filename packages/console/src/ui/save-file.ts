@@ -1,9 +1,9 @@
 import { savedName } from "./file-names.ts";
 
-/** How long the browser has to begin to save a file before its bytes are released. */
+/** Time for the browser to begin to save a file before its bytes are released. */
 const KEPT = 60_000; // milliseconds
 
-/** Lets the browser save bytes as a file. In: its name, which may hold any characters. */
+/** Lets the browser save bytes as a file. The name may hold any characters. */
 export function saveFile(name: string, bytes: Blob): void {
   const href = URL.createObjectURL(bytes);
   Object.assign(document.createElement("a"), { href, download: savedName(name) }).click();

@@ -7,7 +7,10 @@ import { useKeptPlace } from "./kept-place.ts";
 
 /** Dialogs of secrets that no later answer contains. */
 
-/** Warns once before a dialog or its place is left. In: whether something would be lost. Out: closes the dialog, or warns. */
+/**
+ * Warns once before a dialog or its place is left. `loses` returns true if data would be lost. Returns a function that closes the dialog, or
+ * warns.
+ */
 function useWarning(loses: () => boolean, onClose: () => void) {
   const warned = useSignal(false);
   const warn = (): boolean => {
@@ -20,16 +23,16 @@ function useWarning(loses: () => boolean, onClose: () => void) {
 
 interface FormProps {
   readonly title: string;
-  /** What the secret is, in a sentence: `token`. */
+  /** The name of the secret in a sentence: `token`. */
   readonly secret: string;
-  /** Makes the secret. Errors: are shown in the form. */
+  /** Makes the secret. Errors are shown in the form. */
   readonly action: (data: FormData) => Promise<void>;
   readonly submit: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A dialog with the form that makes a secret. It warns before it is closed while the answer, which has the secret, is on its way. */
+/** A dialog with the form that makes a secret. It warns before it is closed while the answer with the secret is in flight. */
 export function SecretForm({ title, secret, action, submit, onClose, children }: FormProps) {
   const sending = useSignal(false);
   const { warned, close } = useWarning(() => sending.value, onClose);
@@ -57,10 +60,10 @@ export function SecretForm({ title, secret, action, submit, onClose, children }:
 
 interface Props {
   readonly title: string;
-  /** What the secret is, in a sentence: `token`. Absent: there is none, and nothing to be lost. */
+  /** The name of the secret in a sentence: `token`. Absent: there is none, and nothing can be lost. */
   readonly secret: string | undefined;
   readonly onClose: () => void;
-  /** The content. In: copies the secret, or a text with it. */
+  /** Returns the content. `copySecret` copies the secret, or a text with it. */
   readonly children: (copySecret: (what: string, text: string) => void) => ComponentChildren;
   /** Further buttons. */
   readonly actions?: ComponentChildren;

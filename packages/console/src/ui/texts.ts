@@ -6,9 +6,9 @@ const REORDERING =
 /** Characters without ink, at least one of which is no white space. */
 const INVISIBLE = /^(?=.*[^\s])[\p{C}\p{Z}\p{M}\s\u115f\u1160\u2800\u3164\uffa0]+$/u;
 
-/** Whether nobody would see the text, which is not empty. */
+/** Returns true if the text is invisible, but not empty. */
 export const isWithoutInk = (text: string): boolean => INVISIBLE.test(text);
-/** Whether nobody would see the text. */
+/** Returns true if the text is invisible. */
 export const isInvisible = (text: string): boolean => text.trim() === "" || isWithoutInk(text);
 
 /** The title of an Item; "Untitled" for one that nobody would see. */
@@ -17,7 +17,7 @@ export const titleOf = ({ title }: { readonly title: string }): string => (isInv
 /** Letters of scripts whose words have joiners. */
 const JOINED = String.raw`[\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u18af]`;
 
-/** What is no deception: marks of the form of an emoji or a letter, and joiners within an emoji or a word. */
+/** Harmless hidden characters: marks of the form of an emoji or a letter, and joiners within an emoji or a word. */
 const HARMLESS = [
   String.raw`(?<=[\p{Emoji}\p{Script=Han}\p{Script=Mongolian}])[\ufe00-\ufe0f\u180b-\u180d\u{e0100}-\u{e01ef}]`,
   String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
@@ -26,7 +26,7 @@ const HARMLESS = [
   String.raw`[\t\n\r]`,
 ];
 
-/** Characters that nobody sees, in runs: those that change the direction, and those without ink or width. */
+/** Runs of hidden characters: those that change the direction, and those without ink or width. */
 const HIDDEN = new RegExp(String.raw`(?:(?!${HARMLESS.join("|")})[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}])+`, "gu");
 
 /** The mark of a run of hidden characters: `[U+202E]`, or `[3 hidden characters]`. */
@@ -39,7 +39,7 @@ function markOf(run: string): string {
 /** Texts without any of them, which most are. */
 const PLAIN = /^[\t\n\r -~]*$/;
 
-/** A text of a person with a mark in place of what nobody sees, which could make it look like another text. */
+/** Returns a user's text with marks for hidden characters, which could make it look like another text. */
 export const marked = (text: string): string => (PLAIN.test(text) ? text : text.replaceAll(HIDDEN, markOf));
 
 /** The text as people see and type it. */
@@ -50,15 +50,15 @@ export const shorten = (name: string): string => (name.length > SHORT ? `${[...n
 const SHORT = 80;
 
 /**
- * What stands for the isolates of this page until a text is in an element: a text of a person cannot end them, because it has marks in place of its
- * own. Both are noncharacters (Unicode Standard, section 23.7).
+ * Placeholders for the isolates of this page until a text is in an element. A user's text cannot end them, because its own are replaced by
+ * marks. Both are noncharacters (Unicode Standard, section 23.7).
  */
 const [OPEN, CLOSE] = ["\ufdd0", "\ufdd1"];
 
-/** Whether the characters of a text change the order of others. */
+/** Returns true if the characters of a text reorder other characters. */
 export const reorders = (text: string): boolean => REORDERING.test(text);
 
-/** A text of a person as a part of a text: its characters do not change the order of the others. */
+/** Returns a user's text as a part of a text. Its characters do not reorder other characters. */
 export function isolate(text: string): string {
   const shown = marked(text);
   return reorders(shown) ? `${OPEN}${shown}${CLOSE}` : shown;
@@ -67,7 +67,7 @@ export function isolate(text: string): string {
 /** Puts the isolates (U+2068, U+2069) of the parts of a text in their places. */
 export const withIsolates = (text: string): string => text.replaceAll(OPEN, "\u2068").replaceAll(CLOSE, "\u2069");
 
-/** The text of an element or an attribute: with marks for what is hidden, and with the isolates of its parts. */
+/** Returns the text of an element or an attribute: with marks for hidden characters, and with the isolates of its parts. */
 export const presentText = (text: string): string => withIsolates(marked(text));
 
 /** A name as a part of a title or of a message, which stay short. */

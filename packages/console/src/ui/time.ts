@@ -4,13 +4,13 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
-/** The time of the day. In: an ISO 8601 time. */
+/** Formats the time of day of an ISO 8601 time. */
 export const formatHour = (time: string): string => HOUR.format(new Date(time));
 
-/** In: an ISO 8601 time. */
+/** Formats the date of an ISO 8601 time. */
 export const formatDate = (time: string): string => DATE.format(new Date(time));
 
-/** In: an ISO 8601 time; empty where the stored record does not open. */
+/** Formats an ISO 8601 time; "" is the time of a broken record. */
 export const formatTime = (time: string): string => (time === "" ? "unknown time" : TIME.format(new Date(time)));
 
 /** A day in milliseconds, where the hour of a change of daylight saving time does not matter. */

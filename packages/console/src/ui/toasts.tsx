@@ -2,8 +2,8 @@ import { keepFocus } from "./page.tsx";
 import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 
 /**
- * Shows one message at a time, which screen readers announce without moving the focus. A message is in the innermost open dialog that was open
- * when the message was made, else in the page. `dialog` is the dialog around this component.
+ * Shows one message at a time, which screen readers announce without moving the focus. A message is in the innermost dialog that was open
+ * when it was made, else in the page. `dialog` is the dialog around this component.
  */
 export function Toasts({ dialog }: { readonly dialog?: OpenDialog }) {
   const toast = toasts.value.findLast(({ id }) => openDialogs.value.findLast(({ after }) => after < id) === dialog);

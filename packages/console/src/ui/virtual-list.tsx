@@ -3,17 +3,17 @@ import { rowsInView } from "./rows-in-view.ts";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { afterRender } from "./after-render.ts";
 
-/** A list of rows of one height, of which only those in view are in the page: 10,000 rows cost no more than 20. */
+/** A list of rows of one height. Only the rows in view are in the page, so 10,000 rows cost no more than 20. */
 
 interface Props<T> {
   readonly label: string;
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
-  /** The content of a row: one link, whose `tabIndex` is given. */
+  /** Returns the content of a row: one link with the given `tabIndex`. */
   readonly row: (row: T, tabIndex: number) => ComponentChildren;
   /** The key of the row that is shown as current, which is scrolled into view. */
   readonly current?: string | undefined;
-  /** What was searched for. The results are shown from the first one, also if the current row is among them. */
+  /** The query. Its results are shown from the first one, even if the current row is among them. */
   readonly query?: string;
 }
 
@@ -53,8 +53,8 @@ export function VirtualList<T>({ label, rows, keyOf, row, current, query = "" }:
 
   const [from, until] = rowsInView(scroll.top, scroll.view, ROW_HEIGHT, rows.length);
   const shown = rows.slice(from, until).map((one, index) => ({ one, index: from + index }));
-  // The row with the focus stays in the page when it is scrolled out of view, so that the focus is not lost. In its place among the others:
-  // an element that is moved gets the focus again, and the browser would scroll to it.
+  // The row with the focus stays in the page when it is scrolled out of view, so that the focus is not lost. It keeps its place among the
+  // rows: a moved element gets the focus again, and the browser would scroll to it.
   if (rows[chosen] !== undefined && chosen < from) shown.unshift({ one: rows[chosen], index: chosen });
   else if (rows[chosen] !== undefined && chosen >= until) shown.push({ one: rows[chosen], index: chosen });
   return (
@@ -84,9 +84,7 @@ export function VirtualList<T>({ label, rows, keyOf, row, current, query = "" }:
   );
 }
 
-/**
- * How far a list is scrolled and how much of it is in view, in pixels, and the row that Tab reaches. In: the number of rows.
- */
+/** Returns the scroll position and the visible height of a list, in pixels, and the row that Tab reaches. `count` is the number of rows. */
 function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number) {
   const [scroll, setScroll] = useState({ top: 0, view: 800 });
   const measure = () => setScroll({ top: list.current!.scrollTop, view: list.current!.clientHeight });
