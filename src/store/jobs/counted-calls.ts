@@ -3,7 +3,7 @@ import type { Store } from "../d1/database.ts";
 
 /** Counts the calls of D1 and of buckets that a step of a job makes: on the free plan an invocation may make 50 (jobs/kind.ts). */
 
-/** What a step with buckets works with (backup/load.ts). */
+/** The storage of a step with buckets (backup/load.ts). */
 interface Storage extends Store {
   readonly files: Bucket;
   readonly backups: Bucket;

@@ -52,7 +52,7 @@ const SQL = {
   end: "DELETE FROM restores WHERE vault_id = ?1",
 };
 
-/** SQL: whether the vault ?1 is marked. */
+/** SQL: true if the vault ?1 is marked. */
 export const IS_MARKED = "EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)";
 
 /** Loads the state of a vault or of `REGISTRY`. Fails with `unavailable`. */

@@ -24,7 +24,7 @@ export interface Place {
   readonly size: number;
 }
 
-/** The most parts in which an object is uploaded. */
+/** Parts of an uploaded object. */
 const PARTS_MAX = 10;
 
 /** A manifest is read as a whole: it names each part in about 150 bytes. */
