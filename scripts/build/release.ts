@@ -1,12 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { parse } from "smol-toml";
-import {
-  type Hashes,
-  type Release,
-  RELEASE_FORMAT,
-  type ReleaseBinding,
-} from "../../packages/cli/src/admin/verify-deployment/release.ts";
+import type { Hashes, Release, ReleaseBinding } from "../../packages/cli/src/admin/verify-deployment/release.ts";
 import { OPTIONAL_SECRETS } from "../../packages/cli/src/admin/deploy/generate.ts";
 
 /** The content of `release.json` (docs/release.md): what a release consists of, with which a deployment and a package are compared. */
@@ -43,7 +38,7 @@ export function releaseOf(worker: Files, packages: readonly PackedFiles[]): Rele
   if (compatibilityDate === undefined) throw new Error("wrangler.toml has no compatibility_date");
   const commit = loadCommit(".");
   return {
-    format: RELEASE_FORMAT,
+    format: 1,
     version,
     ...(commit !== undefined && { commit }),
     worker: {

@@ -17,9 +17,8 @@ import {
   type Wrangler,
   wranglerLogin,
 } from "./cloudflare.ts";
-import { GENERATORS } from "./generate.ts";
 import { type Configuration, configurationWith, loadProject } from "./project.ts";
-import { generateSecrets, lackingSecrets } from "./secrets.ts";
+import { generateSecrets, lackingSecrets, requireSecrets } from "./secrets.ts";
 import type { DEPLOY_OPTIONS } from "./table.ts";
 
 /** `admin deploy`: looks at the account, stops where data would be lost, shows the steps, and carries them out (decision 0036). */
@@ -31,12 +30,15 @@ export async function run({ io, options }: Call<typeof DEPLOY_OPTIONS>): Promise
   const { config, version } = project;
   const wrangler = createWrangler(io, project.folder);
   const api = await connect(io, await wranglerLogin(io, wrangler), config.account_id);
-  const worker = await api.read<Worker>(`/workers/scripts/${config.name}/settings`, ...NO_WORKER);
+  const worker = await api.read<{ readonly bindings: readonly Binding[] }>(
+    `/workers/scripts/${config.name}/settings`,
+    ...NO_WORKER,
+  );
   const bindings = worker?.bindings ?? [];
   const storage = await inspect(api, config, bindings, options["new-database"] ?? false);
   const present = bindings.filter(({ type }) => type === "secret_text").map(({ name }) => name);
   const { values, missing } = await lackingSecrets(config.secrets?.required ?? [], present, secretsFile);
-  await requireSecrets(api, storage, missing, secretsFile, canAsk(io));
+  await requireSecrets(missing, secretsFile, canAsk(io), () => isInUse(api, storage.databaseId));
 
   const commands = commandsOf(config, storage);
   const kind = worker ? "a later deployment" : "the first deployment: there is no such Worker";
@@ -62,26 +64,9 @@ export async function run({ io, options }: Call<typeof DEPLOY_OPTIONS>): Promise
     url ??= address;
   }
   if (url !== undefined) await waitForHealth(url, version, patience);
-  await write(
-    io.stdout,
-    url === undefined ? "Deployed, without an address: wrangler.toml has no route.\n" : `Deployed: ${url}\n`,
-  );
+  await write(io.stdout, `Deployed: ${url ?? "without an address, because wrangler.toml has no route"}\n`);
   if (missing.length > 0) await write(io.stdout, keepCopy(secretsFile));
   if (worker === undefined && url !== undefined) await write(io.stdout, nextSteps(url, secretsFile));
-}
-
-interface Worker {
-  readonly bindings: readonly Binding[];
-}
-
-/** The storage in the account that a deployment uses. */
-interface Storage {
-  /** The id of the database; undefined if it has to be created. */
-  readonly databaseId: string | undefined;
-  /** The names of the buckets, in the order of wrangler.toml. */
-  readonly buckets: readonly string[];
-  /** Buckets of the deployed Worker that are gone. wrangler takes them for existing ones. */
-  readonly lostBuckets: readonly string[];
 }
 
 const NO_DATABASE = 7404;
@@ -92,10 +77,10 @@ const findDatabase = async (api: Api, idOrName: string): Promise<string | undefi
   (await api.read<{ readonly uuid: string }>(`/d1/database/${encodeURIComponent(idOrName)}`, NO_DATABASE))?.uuid;
 
 /**
- * Looks for the storage of a deployment. Throws a CliError if the deployed Worker uses other storage than wrangler.toml names. Unless `replaces`,
+ * Returns the id of the database, unless it has to be created, and the names of the buckets, as in wrangler.toml. Throws a CliError if the deployed Worker uses other storage than wrangler.toml names. Unless `replaces`,
  * throws one too if a database or bucket of the Worker, or the `database_id` of wrangler.toml, is gone: wrangler would put an empty one in its place.
  */
-async function inspect(api: Api, config: Configuration, bindings: readonly Binding[], replaces: boolean): Promise<Storage> {
+async function inspect(api: Api, config: Configuration, bindings: readonly Binding[], replaces: boolean) {
   const requireKept = (what: string, used: string | undefined, exists: boolean, wanted: string | undefined, key: string) => {
     if (used === undefined) return;
     if (!exists && !replaces) throw goneStorage(`${what} ${used}`);
@@ -107,8 +92,8 @@ async function inspect(api: Api, config: Configuration, bindings: readonly Bindi
   const databaseId = known ?? (await findDatabase(api, name));
   const exists = used !== undefined && (used === databaseId || (await findDatabase(api, used)) !== undefined);
   requireKept("database", used, exists, databaseId, "database_id");
-  const lostBuckets: string[] = [];
   const buckets: string[] = [];
+  const lostBuckets: string[] = []; // wrangler takes a bucket of the deployed Worker for an existing one
   for (const { binding, bucket_name: named, jurisdiction } of config.r2_buckets) {
     const bound = bindings.find(({ type, name: of }) => type === "r2_bucket" && of === binding)?.bucket_name;
     // The API finds a bucket of a jurisdiction with a header of its own only.
@@ -122,6 +107,8 @@ async function inspect(api: Api, config: Configuration, bindings: readonly Bindi
   return { databaseId, buckets, lostBuckets };
 }
 
+type Storage = Awaited<ReturnType<typeof inspect>>;
+
 const otherStorage = (what: string, line: string): CliError =>
   new CliError(`The deployed Worker uses the ${what}, and wrangler.toml names another one`, {
     exit: "conflict",
@@ -134,28 +121,9 @@ const goneStorage = (what: string): CliError =>
     hint: "In another account, set CLOUDFLARE_ACCOUNT_ID. To restore a backup into an empty one, start again with --new-database.",
   });
 
-/** Throws a CliError if a secret is missing that may not be generated: root keys for a database in use, or any without a user who sees where it is kept. */
-async function requireSecrets(
-  api: Api,
-  { databaseId }: Storage,
-  missing: readonly string[],
-  path: string,
-  mayGenerate: boolean,
-): Promise<void> {
-  if (missing.includes("ROOT_KEYS") && databaseId !== undefined && (await isInUse(api, databaseId)))
-    throw new CliError("The database has data, but no ROOT_KEYS are set", {
-      exit: "conflict",
-      hint: `Its data can only be decrypted with the original ROOT_KEYS. Write them into ${path} and start again.`,
-    });
-  if (!missing.every((name) => mayGenerate && name in GENERATORS))
-    throw new CliError(`These secrets are not set: ${missing.join(", ")}`, {
-      exit: "usage",
-      hint: `In a terminal the command generates ${Object.keys(GENERATORS).join(", ")}. Or write them into ${path} (mode 600).`,
-    });
-}
-
 /** Returns whether the database has rows that only its root keys open: vaults, or the proofs by which the service refuses other keys. */
-async function isInUse(api: Api, databaseId: string): Promise<boolean> {
+async function isInUse(api: Api, databaseId: string | undefined): Promise<boolean> {
+  if (databaseId === undefined) return false;
   const tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('vaults', 'root_keys')";
   for (const { name } of await api.query<{ readonly name: string }>(databaseId, tables))
     if ((await api.query(databaseId, `SELECT 1 FROM ${name} LIMIT 1`)).length > 0) return true;

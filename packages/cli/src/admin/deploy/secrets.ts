@@ -6,21 +6,33 @@ import { GENERATORS, OPTIONAL_SECRETS, secretLines } from "./generate.ts";
 
 /** The file of secrets. No secret is printed, or passed on a command line. */
 
-export interface Lacking {
-  /** The secrets of the file that the Worker lacks, by their names. */
-  readonly values: Readonly<Record<string, string>>;
-  /** The names of the required secrets that neither has. */
-  readonly missing: readonly string[];
-}
-
-/** Returns what the Worker lacks. A secret that it has is never replaced. Throws as `readSecrets`. */
-export async function lackingSecrets(required: readonly string[], present: readonly string[], path: string): Promise<Lacking> {
+/** Returns the secrets of the file that the Worker lacks, and the names of required ones that neither has. Throws as `readSecrets`. */
+export async function lackingSecrets(required: readonly string[], present: readonly string[], path: string) {
   const file = await readSecrets(path);
   const lacking = [...required, ...OPTIONAL_SECRETS].filter((name) => !present.includes(name));
   return {
     values: Object.fromEntries([...file].filter(([name, value]) => value !== "" && lacking.includes(name))),
     missing: lacking.filter((name) => required.includes(name) && !file.get(name)),
   };
+}
+
+/** Throws a CliError if a missing secret may not be generated: root keys of a database in use, or any where no user sees which file to keep. */
+export async function requireSecrets(
+  missing: readonly string[],
+  path: string,
+  mayGenerate: boolean,
+  isInUse: () => Promise<boolean>,
+) {
+  if (missing.includes("ROOT_KEYS") && (await isInUse()))
+    throw new CliError("The database has data, but no ROOT_KEYS are set", {
+      exit: "conflict",
+      hint: `Its data can only be decrypted with the original ROOT_KEYS. Write them into ${path} and start again.`,
+    });
+  if (!missing.every((name) => mayGenerate && name in GENERATORS))
+    throw new CliError(`These secrets are not set: ${missing.join(", ")}`, {
+      exit: "usage",
+      hint: `In a terminal the command generates ${Object.keys(GENERATORS).join(", ")}. Or write them into ${path} (mode 600).`,
+    });
 }
 
 /** Generates secrets and adds them to the file. Returns them by their names. */

@@ -1,6 +1,5 @@
-import type { Deployed, DeployedBinding } from "./deployed.ts";
+import { type Deployed, type DeployedBinding, isServed, type Served } from "./deployed.ts";
 import type { Hashes, Release, ReleaseBinding } from "./release.ts";
-import { isServed, type Served } from "./served.ts";
 
 /** Compares a deployment with a release. */
 

@@ -1,7 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CliError } from "../../frame/failure.ts";
+
 /** The file `release.json`: the contents of a release (docs/release.md). `npm run build` writes it. */
 
 /** The format that this program writes and reads. */
-export const RELEASE_FORMAT = 1;
+const RELEASE_FORMAT = 1;
 
 /** The SHA-256, in hexadecimal, of each file or module by its path or name. */
 export type Hashes = Readonly<Record<string, string>>;
@@ -34,4 +38,113 @@ export interface Release {
   readonly assets: Hashes;
   /** The packages, by their names: the files of each by their paths in it. */
   readonly packages: Readonly<Record<string, { readonly version: string; readonly files: Hashes }>>;
+}
+
+/** Checks of parsed JSON. Each returns the fault of a value, without the value. */
+
+/** Returns the fault of a value, or `undefined`. `at`: the attributes that lead to the value. */
+type Check = (value: unknown, at: string) => string | undefined;
+
+/** Returns the fault of the value at a place. */
+const fault = (at: string, expected: string): string => `${at || "it"} is not ${expected}`;
+
+const isText =
+  (pattern: RegExp, expected: string): Check =>
+  (value, at) =>
+    typeof value === "string" && pattern.test(value) ? undefined : fault(at, expected);
+
+const isList =
+  (check: Check): Check =>
+  (value, at) =>
+    Array.isArray(value) ? firstOf(value.map((entry, index) => [`${at}[${index}]`, entry, check])) : fault(at, "an array");
+
+/** An object with any names. */
+const isRecord =
+  (check: Check): Check =>
+  (value, at) =>
+    isObject(value)
+      ? firstOf(Object.entries(value).map(([name, entry]) => [pathOf(at, JSON.stringify(name)), entry, check]))
+      : fault(at, "an object");
+
+/** Checks an object with exactly these attributes. An attribute whose name ends with `?` may be absent. */
+function isShape(attributes: Readonly<Record<string, Check>>): Check {
+  const checks = new Map(Object.entries(attributes).map(([name, check]) => [name.replace(/\?$/, ""), check]));
+  const required = Object.keys(attributes).filter((name) => !name.endsWith("?"));
+  return (value, at) => {
+    if (!isObject(value)) return fault(at, "an object");
+    const missing = required.find((name) => !Object.hasOwn(value, name));
+    if (missing !== undefined) return `${pathOf(at, missing)} is missing`;
+    return firstOf(Object.entries(value).map(([name, entry]) => [pathOf(at, name), entry, checks.get(name) ?? isUnknown]));
+  };
+}
+
+const isUnknown: Check = (_, at) => `${at} is unknown`;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const pathOf = (at: string, name: string): string => (at === "" ? name : `${at}.${name}`);
+
+/** Returns the first fault. */
+function firstOf(checks: readonly (readonly [at: string, value: unknown, check: Check])[]): string | undefined {
+  for (const [at, value, check] of checks) {
+    const found = check(value, at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const WORD = isText(/^[^\p{C}]{1,200}$/u, "a text of at most 200 characters");
+const HASHES = isRecord(isText(/^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal"));
+const NAMES = isList(WORD);
+
+const RELEASE: Check = isShape({
+  format: (value, at) =>
+    value === RELEASE_FORMAT ? undefined : fault(at, `${RELEASE_FORMAT}, the format that this program knows`),
+  version: WORD,
+  "commit?": isText(/^[0-9a-f]{40,64}$/, "the hash of a commit"),
+  worker: isShape({
+    compatibilityDate: WORD,
+    compatibilityFlags: NAMES,
+    modules: HASHES,
+    bindings: isList(isShape({ name: WORD, type: WORD, "class_name?": WORD })),
+    variables: isRecord(() => undefined),
+    secrets: isShape({ required: NAMES, optional: NAMES }),
+  }),
+  assets: HASHES,
+  packages: isRecord(isShape({ version: WORD, files: HASHES })),
+});
+
+/** Parses a release file. `path` is its path for messages. Throws a CliError that names the wrong attribute. */
+function parseRelease(text: string, path: string): Release {
+  const refusal = (what: string) =>
+    new CliError(`${path} is not a release file: ${what}`, { exit: "usage", hint: "docs/release.md describes release.json." });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refusal("it is not JSON"); // the message of JSON.parse quotes the text
+  }
+  const found = RELEASE(value, "");
+  if (found !== undefined) throw refusal(found);
+  return value as Release;
+}
+
+/** The paths of the file in the folder of a packed Worker, and in a checkout. */
+const PLACES = ["release.json", "dist/release.json"];
+
+/**
+ * Loads the file `given`, or else the file of a packed Worker or a checkout. Throws a CliError if there is none, or if it does not match its
+ * schema.
+ */
+export async function loadRelease(given: string | undefined, folder: string): Promise<Release> {
+  const paths = given === undefined ? PLACES.map((place) => join(folder, place)) : [given];
+  for (const path of paths) {
+    const text = await readFile(path, "utf8").catch(() => undefined);
+    if (text !== undefined) return parseRelease(text, path);
+  }
+  throw new CliError(`${paths.join(" and ")} cannot be read`, {
+    exit: "usage",
+    hint: "--release takes the release.json of a release. In a checkout, `npm run build` makes it.",
+  });
 }

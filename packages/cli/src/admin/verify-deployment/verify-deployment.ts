@@ -8,16 +8,15 @@ import { tableOf } from "../../output/table.ts";
 import { bearer, connect, type Login } from "../deploy/cloudflare.ts";
 import { loadProject } from "../deploy/project.ts";
 import { compare, isDifference, type Result } from "./compare.ts";
-import { loadDeployed } from "./deployed.ts";
-import { loadRelease } from "./load-release.ts";
+import { isServed, loadDeployed, loadServed, loadVersion } from "./deployed.ts";
+import { loadRelease } from "./release.ts";
 import type { VERIFY_DEPLOYMENT_OPTIONS } from "./table.ts";
-import { isServed, loadServed, loadVersion } from "./served.ts";
 
 type VerifyCall = Call<typeof VERIFY_DEPLOYMENT_OPTIONS>;
 
 /**
  * `admin verify-deployment`: reads the script and the settings of a deployed Worker from Cloudflare's API and the static files from its
- * address, and compares them with a release. Out: the exit code: `found` when something that can be compared is not equal.
+ * address, and compares them with a release. Returns the exit code: `found` if something that can be compared is not equal.
  */
 export async function run(call: VerifyCall): Promise<number> {
   const { io, options } = call;
@@ -73,7 +72,7 @@ const rowOf = ({ outcome, kind, name, detail = "" }: Result): string[] => [outco
 const sumUp = (all: number, differences: number): string =>
   `${differences === 0 ? `Equal: all ${all} that can be compared.` : `Not equal: ${differences} of ${all}.`} What this does not prove:`;
 
-/** The address of the deployment. Errors: throws a CliError without one, and for http, over which anybody on the way may change answers, and for one with a password, which would be shown. */
+/** Loads the address of the deployment. Throws a CliError without one, for http, over which anybody on the way can change answers, and for one with a password, which would be shown. */
 async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Service> {
   const host = hostOf(env, options.host, await loadConfig(env));
   if (!host)
@@ -91,7 +90,7 @@ async function loadAddress({ io: { env }, options }: VerifyCall): Promise<Servic
   return { host: normalizedHost(host), timeout: timeoutOf(env, options) };
 }
 
-/** Errors: throws a CliError without a token. */
+/** Returns the login by CLOUDFLARE_API_TOKEN. Throws a CliError without it. */
 function loginOf({ env }: Pick<Io, "env">): Login {
   const token = env["CLOUDFLARE_API_TOKEN"]?.trim();
   if (token)
