@@ -39,9 +39,9 @@ export async function chooseBackup(
 }
 
 /**
- * The newest registry that is authentic and names vaults. After the loss of a database, a new database may have written registries without
- * vaults, or under another root key. Out: also the registries that were skipped, and why. When no registry qualifies, the newest number.
- * Errors: `unavailable`.
+ * Returns the newest registry that is authentic and names vaults. After the loss of a database, a new database may have written registries
+ * without vaults, or under another root key. The skipped registries are returned with the reason. If no registry qualifies, the newest number
+ * is returned. Fails with `unavailable`.
  */
 async function findRegistry(
   keyring: Store["keyring"],
@@ -76,9 +76,9 @@ async function compareWithRegistry(
 }
 
 /**
- * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault has to be
- * free, or the vault of this id has to have the data keys of the backup. A restore puts back a lost id of this deployment before it begins.
- * Fails with `backup_damaged`.
+ * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault must be free, or
+ * its vault must have the data keys of the backup. A restore puts back a lost id of this deployment before it begins. Fails with
+ * `backup_damaged`.
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
@@ -92,8 +92,8 @@ export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): R
 }
 
 /**
- * Checks that ROOT_KEYS has the root key of the vault, and that it opens the keys of the vault. Out: the row of the vault. Errors:
- * `backup_damaged`, with a detail that names the root key.
+ * Checks that ROOT_KEYS has the root key of the vault, and that it decrypts the vault's keys. Returns the row of the vault. Fails with
+ * `backup_damaged`, whose detail names the root key.
  */
 export async function openVaultRow(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
   const row = manifest.row as unknown as KeyRow | undefined;
@@ -106,8 +106,8 @@ export async function openVaultRow(store: Store, manifest: Manifest): Promise<Re
 }
 
 /**
- * Whether the vault in D1, which has nothing newer than a backup, was written to less often. Numbers that no vault can have prove nothing: the
- * vault may have been restored from this very backup (finish.ts).
+ * Returns true if the vault in D1 has fewer writes than the backup. It has nothing newer than the backup. Invalid numbers prove nothing,
+ * because the vault may have been restored from this very backup (finish.ts).
  */
 export const isBehind = ({ vault }: Known, { content_version, attribute_version }: VaultRow): boolean =>
   vault !== undefined &&

@@ -7,21 +7,19 @@ import { openVaultRow } from "./choose.ts";
 
 /** Lists the vaults that have backups, with their names, so that a vault can be found after it, or the database, was lost. */
 
-/** A backup of a vault, opened. */
 interface NamedBackup {
   readonly number: number;
-  /** When it was finished: Unix milliseconds. */
+  /** Time of completion, in Unix milliseconds. */
   readonly at: number;
-  /** The name of the vault. */
   readonly name: string;
   readonly items: number;
 }
 
 export interface BackedUpVault {
   readonly id: string;
-  /** The newest backup that opens; `undefined` when none of the tried backups opens. */
+  /** The newest backup that can be opened; undefined if none of the tried backups can. */
   readonly newest: NamedBackup | undefined;
-  /** The backups that were tried and do not open, the newest first. */
+  /** The tried backups that cannot be opened, newest first. */
   readonly skipped: readonly Skipped[];
 }
 
@@ -35,7 +33,7 @@ interface VaultPage {
 const PAGE_VAULTS_MAX = 20;
 const TRIED_BACKUPS_MAX = 3;
 
-/** A page of the vaults, in the order of their ids. In: the id after which it begins, or an empty text. Errors: `unavailable`. */
+/** Returns a page of the vaults, in the order of their ids, after an id or "". Fails with `unavailable`. */
 export async function listVaults(store: BackupStore, after: string): Promise<Result<VaultPage>> {
   const page = await listFolders(store.backups, after, PAGE_VAULTS_MAX);
   if (!page.ok) return page;
@@ -56,8 +54,8 @@ async function findNamed(store: BackupStore, id: string): Promise<Result<BackedU
 }
 
 /**
- * Opens the name of the vault in a backup. A backup whose row of the vault has a damaged number or time is listed too, because a restore
- * replaces the value. Errors: `backup_not_found`, `backup_damaged`, `unavailable`.
+ * Decrypts the name of the vault in a backup. A backup whose vault row has a damaged number or time is listed too, because a restore replaces
+ * the value. Fails with `backup_not_found`, `backup_damaged` or `unavailable`.
  */
 async function openNamed(store: BackupStore, vault: string, number: number): Promise<Result<NamedBackup>> {
   const found = await loadManifest(store.backups, store.keyring, { vault, number });

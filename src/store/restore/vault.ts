@@ -17,12 +17,11 @@ import { rowsStep } from "./rows.ts";
 import type { Step, Stepped } from "./step.ts";
 
 /**
- * Restores a vault from its backup, or what belongs to no vault from that of the registry, in steps. While the rows are written, the row of
- * the vault itself is missing, so no request can read or open the others. The last step inserts it, so the vault appears complete
- * (decision 0034).
+ * Restores a vault from its backup, or data outside vaults from the registry's backup, in steps. While the rows are written, the row of the
+ * vault itself is missing, so no request can read the other rows. The last step inserts it, so the vault appears complete (decision 0034).
  */
 
-/** Which backup was chosen. */
+/** The chosen backup. */
 export interface Chosen {
   readonly vault: string;
   readonly number: number;
@@ -33,7 +32,7 @@ export interface Chosen {
 /** A restore that has begun: a part of the state of its job. */
 export interface VaultRestore extends Chosen {
   readonly position: Position;
-  /** How many parts the backup has, and how many Items. */
+  /** Number of parts of the backup, and of its Items. */
   readonly parts: number;
   readonly items: number;
   /** The vault in D1 that was compared with the backup. */
@@ -63,8 +62,8 @@ const PHASES: Readonly<
 };
 
 /**
- * Carries out as much of the present phase as the calls of a step allow. What was done before a failure is kept, so that the next step
- * fails at its beginning. Errors: `backup_damaged`, with a detail that names the manifest or part; `backup_newer`; those of the ports;
+ * Runs as much of the current phase as the calls of a step allow. Work done before a failure is kept, so that the next step fails at its
+ * beginning. Fails with `backup_damaged`, whose detail names the manifest or part, with `backup_newer`, as the ports do, and with
  * `unavailable`.
  */
 export async function stepVault(
@@ -89,7 +88,7 @@ export async function stepVault(
   return ok({ restore: { ...begun, position }, findings });
 }
 
-/** Opens the backup that was chosen. Errors: `backup_damaged`, also when the bucket has another one of its number; `unavailable`. */
+/** Opens the chosen backup. Fails with `backup_damaged`, also if the bucket has another backup with its number, and with `unavailable`. */
 export async function openChosen(
   { backups, keyring }: BackupStore,
   { vault, number, sha256 }: Chosen,
