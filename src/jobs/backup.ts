@@ -157,7 +157,7 @@ async function beginJob({ store }: Ports, state: BackupState): Promise<Next> {
   return ensured.ok ? ok({ state: { ...state, stage: "vaults", total } }) : ensured;
 }
 
-/** The most vaults that come into the queue at once. */
+/** Vaults added to the queue at once. */
 const QUEUE_MAX = 100;
 
 async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
@@ -166,7 +166,7 @@ async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
   const [vault] = queue;
   if (vault !== undefined) return state.vault ? continueVault(ports, state, state.vault) : startVault(ports, state, vault);
   if (input.vault !== undefined) return ok({ state: { ...state, stage: "done" } });
-  // Vaults that were made meanwhile come too, whatever their ids are.
+  // Includes vaults that were created since the job began.
   const ids = await listVaultIds(ports.store.db, done, QUEUE_MAX);
   if (!ids.ok) return ids;
   if (ids.value.length > 0) return ok({ state: { ...state, queue: ids.value } });

@@ -41,9 +41,8 @@ interface RestoreState {
 }
 
 interface Reached {
-  /** `done`: there is nothing left to do. */
-  readonly state: RestoreState | "done";
-  readonly findings?: readonly Finding[] | undefined;
+  readonly state: RestoreState;
+  readonly findings?: readonly Finding[];
 }
 
 type Next = Result<Reached>;
@@ -66,12 +65,9 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
     const ports = await openPorts(job, state.input);
     if (!ports.ok) return ports;
     const next = await advance(ports.value, state);
-    if (!next.ok) return next;
-    const { state: reached, findings = [] } = next.value;
-    return ok(reached === "done" ? steppedTo(state, findings, true) : steppedTo(reached, findings, false));
+    return next.ok ? ok(steppedTo(next.value)) : next;
   },
-  skip: (state, failure) =>
-    state.target && state.registry ? leaveOut(state, state.target.vault, failure.detail ?? failure.kind) : undefined,
+  skip: (state, { detail, kind }) => (state.target && state.registry ? steppedTo(leaveOut(state, detail ?? kind)) : undefined),
   explain(state, { kind, detail, missingKey }) {
     if (kind !== "backup_damaged" || detail === undefined) return [];
     const what = missingKey === undefined ? (detail.startsWith("part ") ? "part_wrong" : "manifest_wrong") : "key_removed";
@@ -113,7 +109,9 @@ async function openPorts({ store, write, bindings, callsMax }: JobPorts, input: 
   });
 }
 
-function steppedTo(state: RestoreState, findings: readonly Finding[], done: boolean): Stepped<RestoreState> {
+/** A job is done when it has no target, and no registry that may have further vaults. */
+function steppedTo({ state, findings = [] }: Reached): Stepped<RestoreState> {
+  const done = !state.target && !state.registry;
   return { state, progress: progressOf(state), result: { restored: state.result }, findings, done };
 }
 
@@ -125,37 +123,22 @@ function progressOf({ input, restore, done, total }: RestoreState): Stepped<Rest
   return { done: ["contents", "write", "done"].indexOf(restore.phase), total: 2 };
 }
 
-const requestOf = ({ input }: RestoreState, target: Pick<RestoreRequest, "vault" | "snapshot">): RestoreRequest => ({
-  ...target,
-  overwrite: input.overwrite,
-});
-
 async function advance(ports: RestorePorts, state: RestoreState): Promise<Next> {
   const { input, target, restore, registry } = state;
-  if (!target) return registry ? nextVault(ports, state, registry) : ok({ state: "done" });
+  if (!target) return nextVault(ports, state, registry!);
   if (!restore) {
     // The checks compare the id of the deployment. A dry run does not write a lost one.
     const ensured = input.dryRun || registry ? ok("") : await ensureDeployment(ports.store);
     if (!ensured.ok) return ensured;
-    return input.item === undefined ? begin(ports, state, target) : beginOfItem(ports, state, input.item);
+    const request: RestoreRequest = { ...target, overwrite: input.overwrite };
+    return input.item === undefined ? begin(ports, state, request) : beginOfItem(ports, state, request, input.item);
   }
-  if ("position" in restore) {
-    const stepped = await stepVault(ports, restore);
-    return stepped.ok ? ok(endOfStep(state, stepped.value)) : stepped;
-  }
-  const stepped = await stepItem(ports, restore);
-  return stepped.ok ? ok(endOfStep(state, stepped.value)) : stepped;
-}
-
-/** Returns the state after a step of the target. */
-function endOfStep(
-  state: RestoreState,
-  { restore, findings }: { readonly restore: VaultRestore | ItemRestore; readonly findings: readonly Finding[] },
-): Reached {
-  const phase = "position" in restore ? restore.position.phase : restore.phase;
-  const changes = state.changes || phase !== "contents";
-  const reached = { ...state, restore, changes };
-  return { state: phase === "done" ? endOfTarget(reached, restore) : reached, findings };
+  const stepped = "position" in restore ? await stepVault(ports, restore) : await stepItem(ports, restore);
+  if (!stepped.ok) return stepped;
+  const { restore: reached, findings } = stepped.value;
+  const phase = "position" in reached ? reached.position.phase : reached.phase;
+  const next = { ...state, restore: reached, changes: state.changes || phase !== "contents" };
+  return ok({ state: phase === "done" ? endOfTarget(next, reached) : next, findings });
 }
 
 /** Returns the state after the target. A job for one vault or Item is then done. */
@@ -171,22 +154,15 @@ function endOfTarget(state: RestoreState, restore: VaultRestore | ItemRestore): 
 }
 
 /** Begins the restore of a target. Fails as `checkRestore` does, or with `database_full`, before anything changes. */
-async function begin(
-  ports: RestorePorts,
-  state: RestoreState,
-  target: Pick<RestoreRequest, "vault" | "snapshot">,
-): Promise<Next> {
+async function begin({ store }: RestorePorts, state: RestoreState, request: RestoreRequest): Promise<Next> {
   const { input, registry } = state;
-  const { vault } = target;
-  const checked = await checkRestore(ports.store, requestOf(state, target));
+  const { vault } = request;
+  const checked = await checkRestore(store, request);
   const isKept = checked.ok ? isAsRestored(state, checked.value) : checked.failure.kind === "backup_newer";
   if (registry && isKept) return ok({ state: keepVault(state) });
   if (!checked.ok) return checked;
   const { existing, room } = checked.value;
-  if (!room && registry) {
-    const { state: next, findings } = leaveOut(state, vault, "the database has no room for its rows");
-    return ok({ state: next, findings });
-  }
+  if (!room && registry) return ok(leaveOut(state, "the database has no room for its rows"));
   if (!room && !input.dryRun) return fail("database_full");
   const result: RestoreResult = {
     ...state.result,
@@ -216,8 +192,8 @@ const aboutOf = ({ manifest, skipped }: Pick<Checked, "manifest" | "skipped">): 
   ...(manifest.vault === REGISTRY && { skipped: skipped ?? [] }),
 });
 
-async function beginOfItem({ store }: RestorePorts, state: RestoreState, item: string): Promise<Next> {
-  const checked = await checkItem(store, requestOf(state, state.target!), item);
+async function beginOfItem({ store }: RestorePorts, state: RestoreState, request: RestoreRequest, item: string): Promise<Next> {
+  const checked = await checkItem(store, request, item);
   if (!checked.ok) return checked;
   const result = { ...state.result, ...aboutOf(checked.value), existing: checked.value.existing };
   return ok({ state: { ...state, restore: beginItem(checked.value), result } });
@@ -227,7 +203,8 @@ async function nextVault({ store }: RestorePorts, state: RestoreState, registry:
   const open = await openChosen(store, registry);
   if (!open.ok) return open;
   const next = open.value.manifest.snapshots?.[state.done];
-  return ok({ state: next ? { ...state, target: { vault: next.vault, snapshot: next.number } } : "done" });
+  const after = next ? { target: { vault: next.vault, snapshot: next.number } } : { registry: undefined };
+  return ok({ state: { ...state, ...after } });
 }
 
 const keepVault = (state: RestoreState): RestoreState => ({
@@ -238,12 +215,13 @@ const keepVault = (state: RestoreState): RestoreState => ({
 });
 
 /** Goes on with the next vault, and names this one. */
-function leaveOut(state: RestoreState, vault: string, why: string): Stepped<RestoreState> {
-  const { result, done } = state;
-  const next = { ...state, target: undefined, restore: undefined, done: done + 1 };
-  return steppedTo(
-    { ...next, result: { ...result, leftOut: result.leftOut + 1 } },
-    [findingOf(fault("vault_skipped", { vault }, `it was not restored: ${why}`))],
-    false,
-  );
-}
+const leaveOut = (state: RestoreState, why: string): Reached => ({
+  state: {
+    ...state,
+    target: undefined,
+    restore: undefined,
+    done: state.done + 1,
+    result: { ...state.result, leftOut: state.result.leftOut + 1 },
+  },
+  findings: [findingOf(fault("vault_skipped", { vault: state.target!.vault }, `it was not restored: ${why}`))],
+});

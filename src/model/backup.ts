@@ -39,7 +39,7 @@ export interface Part {
   readonly tables: readonly TableRows[];
 }
 
-/** The most missing contents that a manifest names for each part. */
+/** Missing contents that a manifest names for each part. */
 export const NAMED_MAX = 50;
 
 /** A part, as its manifest describes it. */

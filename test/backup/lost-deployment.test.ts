@@ -86,17 +86,3 @@ describe.each(LOSSES)("a row of the deployment that is %s", (_, sql) => {
     await run("INSERT INTO deployment (id) VALUES (?1)", id);
   });
 });
-
-it("a manifest of a vault gives the id where every registry is gone", async () => {
-  await emptyBucket(env.BACKUPS);
-  const { vault } = await freshFile();
-  await backUpAll();
-  await backUpAll({}, { full: true });
-  const id = await idOf();
-  const { objects } = await env.BACKUPS.list();
-  const registries = objects.map(({ key }) => key).filter((key) => !key.includes(vault));
-  await env.BACKUPS.delete(registries);
-  await run("DELETE FROM deployment");
-  expect(await backUp(vault, { full: true })).toMatchObject({ state: "done" });
-  expect(await idOf()).toBe(id);
-});

@@ -2,7 +2,7 @@ import { REGISTRY } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { IS_DEPLOYMENT, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
-import { type BackupStore, findOpen, listBackupNumbers, listFolders, loadManifest } from "./load.ts";
+import { type BackupStore, findOpen, listBackupNumbers, loadManifest } from "./load.ts";
 import { into } from "../tables/statements.ts";
 
 /** The first data of a full backup: the id of the deployment, and its vaults. */
@@ -14,12 +14,12 @@ const SQL = {
   count: "SELECT count(*) AS vaults FROM vaults",
 };
 
-/** Folders of vaults, and newest backups in each, in which a manifest is searched. */
-const TRIED_MAX = { folders: 3, backups: 8 };
+/** Newest registries in which the id is looked up. */
+const REGISTRIES_TRIED_MAX = 8;
 
 /**
- * Returns the id of the deployment, which each backup names. A migration has made it, and the row may be lost. Restores a lost id from the newest manifest of the bucket; without any backup the deployment gets a new id.
- * Fails with `misconfigured` if no manifest can be decrypted, and with `unavailable`.
+ * Returns the id of the deployment, which each backup names. A migration has made it, and the row may be lost. Takes a lost id from the newest registry; without a registry the deployment gets a new id.
+ * Fails with `misconfigured` if no registry can be decrypted, and with `unavailable`.
  */
 export async function ensureDeployment(store: BackupStore): Promise<Result<string>> {
   const { db } = store;
@@ -38,22 +38,17 @@ export async function ensureDeployment(store: BackupStore): Promise<Result<strin
   return written.ok ? ok(written.value[2][0]!.id) : written;
 }
 
-/** Returns the deployment that the newest manifest names, or `null` if the bucket has no backup. Fails as `ensureDeployment`. */
+/** Returns the deployment of the newest registry that can be decrypted, or `null` if the bucket has no registry. Fails as `ensureDeployment`. */
 async function findDeployment({ backups, keyring }: BackupStore): Promise<Result<string | null>> {
-  const folders = await listFolders(backups, "", TRIED_MAX.folders);
-  if (!folders.ok) return folders;
-  let isEmpty = true;
-  for (const vault of [REGISTRY, ...folders.value.vaults]) {
-    const numbers = await listBackupNumbers(backups, vault);
-    if (!numbers.ok) return numbers;
-    isEmpty &&= numbers.value.length === 0;
-    const found = await findOpen(numbers.value.slice(-TRIED_MAX.backups), (number) =>
-      loadManifest(backups, keyring, { vault, number }),
-    );
-    if (!found.ok) return found;
-    if (found.value.newest) return ok(found.value.newest.manifest.deployment);
-  }
-  return isEmpty ? ok(null) : fail("misconfigured", DEPLOYMENT_UNKNOWN);
+  const numbers = await listBackupNumbers(backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  if (numbers.value.length === 0) return ok(null);
+  const found = await findOpen(numbers.value.slice(-REGISTRIES_TRIED_MAX), (number) =>
+    loadManifest(backups, keyring, { vault: REGISTRY, number }),
+  );
+  if (!found.ok) return found;
+  const { newest } = found.value;
+  return newest ? ok(newest.manifest.deployment) : fail("misconfigured", DEPLOYMENT_UNKNOWN);
 }
 
 const DEPLOYMENT_UNKNOWN = "the database has lost the id of its deployment, and no manifest can be decrypted with ROOT_KEYS";

@@ -48,13 +48,3 @@ export async function parseManifest(
   if (manifest.vault !== backup.vault || manifest.number !== backup.number) return refused("is that of another snapshot");
   return ok({ manifest, sha256: await sha256(text), rootKey: key });
 }
-
-/** The deployment that a manifest names, of which nothing is checked; `undefined` for a text that is none. */
-export function readDeployment(text: string): string | undefined {
-  try {
-    const { deployment } = JSON.parse(text.split("\n", 1)[0]!) as Partial<Manifest>;
-    return deployment;
-  } catch {
-    return undefined;
-  }
-}
