@@ -5,6 +5,7 @@ import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
 import { wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
+import { restore } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
 import { admin, makeVault } from "../support/service.ts";
 
@@ -74,6 +75,15 @@ describe("the backups of a vault that was deleted", () => {
     await env.DB.prepare("DELETE FROM activity WHERE vault_id = ? AND action = 'DELETE' AND item_id IS NULL").bind(vault).run();
     await nightsLater(4);
     expect(await objectsOf(vault)).toHaveLength(5);
+  });
+
+  it("stay where the vault was restored since, and its row was then lost", async () => {
+    const vault = await deletedVault();
+    await nightsLater(2);
+    expect(await restore({ vault, snapshot: 1 })).toMatchObject({ status: 200, body: { state: "done" } });
+    await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
+    await nightsLater(1);
+    expect((await objectsOf(vault)).length).toBeGreaterThanOrEqual(5);
   });
 
   it("are deleted although no manifest is left", async () => {

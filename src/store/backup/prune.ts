@@ -117,9 +117,13 @@ async function findFolder(
 }
 
 const SQL = {
-  /** Which vaults of a list exist, or were deleted and are not being restored. ?1: their ids as a JSON array; ?2: the first id of a time. */
+  /**
+   * Which vaults of a list exist, or were deleted and are not being restored. A deleted one is gone if its log has no entry since a time, not even that of a
+   * restore. ?1: their ids as a JSON array; ?2: the first id of the time.
+   */
   known: `
-    SELECT value AS vault, vaults.id IS NULL AND NOT ${hasDeletion("value", "AND id >= ?2")} AS isGone
+    SELECT value AS vault,
+      vaults.id IS NULL AND NOT EXISTS (SELECT 1 FROM activity WHERE vault_id = value AND activity.id >= ?2) AS isGone
     FROM json_each(?1) LEFT JOIN vaults ON vaults.id = value
     WHERE vaults.id IS NOT NULL OR (${hasDeletion("value")} AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value))`,
 };
