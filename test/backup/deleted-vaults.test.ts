@@ -78,8 +78,9 @@ describe("the backups of a vault that was deleted", () => {
   });
 
   it("stay where the vault was restored since, and its row was then lost", async () => {
-    const vault = await deletedVault();
     await nightsLater(2);
+    const vault = await deletedVault();
+    await nightsLater(1);
     expect(await restore({ vault, snapshot: 1 })).toMatchObject({ status: 200, body: { state: "done" } });
     await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
     await nightsLater(1);
