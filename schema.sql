@@ -142,8 +142,7 @@ CREATE TABLE vaults (
   deleted           INTEGER NOT NULL DEFAULT 0 CHECK (deleted BETWEEN 0 AND 9007199254740991), -- deleted Items that are kept
   restored          INTEGER NOT NULL DEFAULT 0 CHECK (restored BETWEEN 0 AND 9007199254740991), -- deleted Items that were ever restored
   destroyed         INTEGER NOT NULL DEFAULT 0 CHECK (destroyed BETWEEN 0 AND 9007199254740991), -- writes that destroyed versions or deleted Items
-  versions_kept     INTEGER NOT NULL DEFAULT 0 CHECK (versions_kept >= 0), -- no Item keeps more earlier versions
-  resealed          TEXT              -- of a vault with several keys: how far its rows are sealed again under the newest. NULL: from the start
+  versions_kept     INTEGER NOT NULL DEFAULT 0 CHECK (versions_kept >= 0) -- no Item keeps more earlier versions
 ) STRICT, WITHOUT ROWID;
 
 -- Deleted vaults whose rows are still being deleted, in slices.

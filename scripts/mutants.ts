@@ -16,7 +16,7 @@ const named = (folder: string, names: string): string[] => names.split(" ").map(
 const WRITES = [
   "test/pure",
   ...named("api", "archive deleted-items events. idempotency items-create items-replace patch quotas vaults versions webhooks"),
-  ...named("promises", "concurrency coordinator destroyed expiry group log-order poisoned reseal row-cache sealed-bytes"),
+  ...named("promises", "concurrency coordinator destroyed expiry group log-order poisoned renew row-cache sealed-bytes"),
   ...named("promises", "vault-deletion version webhook-delivery"),
   ...named("proof", "concurrent-commits orders races refused-rows unknown-outcomes versions"),
 ];
@@ -42,7 +42,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/crypto/": [
     "test/pure",
     ...named("api", "admin-keys issuer-keys near-reads token"),
-    ...named("promises", "activity-forged associated-data rewrap reseal webhook-delivery"),
+    ...named("promises", "activity-forged associated-data rewrap renew webhook-delivery"),
     ...named("files", "object-tampering"),
     ...named("backup", "chain registry snapshot"),
     ...named("console", "session"),

@@ -10,6 +10,7 @@ import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
 import { openStore } from "./store/d1/database.ts";
 import { hasDueVaults } from "./store/vaults/due-vaults.ts";
+import { removeEarlierKeys } from "./store/rotation/earlier-keys.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
@@ -25,9 +26,9 @@ import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
  * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 2. Archive: 1. Deleted vaults: 1. Due vaults:
- * 1. Jobs: 1. Root keys: 2. Contents: 2. Counts: 1.
+ * 1. Jobs: 1. Root keys: 2. Earlier keys: 2. Contents: 2. Counts: 1.
  */
-const UNSHARED_D1_CALLS = 11;
+const UNSHARED_D1_CALLS = 13;
 
 /**
  * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
@@ -35,7 +36,7 @@ const UNSHARED_D1_CALLS = 11;
  * - ends expired tokens, sessions and codes, and deletes old exchanges of workload tokens;
  * - starts the jobs that expire deleted Items and versions, and that delete the rows of deleted vaults;
  * - lets coordinators watch contents without a row;
- * - stores the proof of the active root key;
+ * - stores the proof of the active root key, and removes earlier keys of vaults that no text names;
  * - starts the nightly backup.
  *
  * Each task runs even if another task fails. Throws if one failed, so that the run shows as failed. A malformed setting fails
@@ -53,6 +54,7 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     startPurge(env),
     startExpiry(env, now),
     recordKeys(env, now),
+    removeEarlierKeys(env.DB),
     startBackup(env, now),
     forgetWrites(env.DB, now),
     watchContents(env, now),

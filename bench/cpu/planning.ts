@@ -55,6 +55,7 @@ const emptyVault: Vault = {
   updatedAt: 0,
   dataKeyId: VAULT,
   keyNumber: 1,
+  earlierKeys: 0,
 };
 
 function snapshotOf(items: readonly Item[]): Snapshot {

@@ -5,7 +5,7 @@ import { parseId } from "../model/ids.ts";
 import { COUNT_MAX, LIMITS } from "../model/limits.ts";
 import { isCodeChallenge, isCodeVerifier, isLoopback } from "../model/login.ts";
 import { oneOf, scope, tokenScope } from "../model/scope.ts";
-import { fault, optional, text } from "../model/text.ts";
+import { anyId, fault, optional, text } from "../model/text.ts";
 import { DAY, SECOND } from "../model/time.ts";
 import { permissionIn } from "../model/vault-scope.ts";
 import { issuerUrlFault, publicUrlFault } from "../model/public-url.ts";
@@ -33,6 +33,9 @@ export const newVault = z.strictObject({ name, description: optional(text()), qu
 
 /** Contract 13.13. */
 export const vaultChange = z.strictObject({ name: optional(name), description: optional(text()), quota: optional(quotaInput) });
+
+/** Contract 20.21. */
+export const vaultKeyRenewal = z.strictObject({ replaces: anyId });
 
 export const dialect = z.enum(DIALECT_NAMES, fault(`is not ${oneOf(DIALECT_NAMES)}`));
 

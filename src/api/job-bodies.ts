@@ -3,7 +3,7 @@ import { REGISTRY } from "../model/backup.ts";
 import { isId } from "../model/ids.ts";
 import { REQUESTED_KINDS, type RequestedKind } from "../model/job.ts";
 import { oneOf } from "../model/scope.ts";
-import { anyId, fault, optional } from "../model/text.ts";
+import { fault, optional } from "../model/text.ts";
 
 /** The JSON bodies of requests for jobs (contract 26.2). */
 
@@ -31,7 +31,6 @@ export const jobInputs = {
         message: "needs repair, and not backup",
       }),
     ),
-  reseal: z.strictObject({ vault: canonicalId, dataKey: anyId }),
   backup: z.strictObject({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
   restore: z
     .strictObject({

@@ -160,6 +160,14 @@ export const OPERATIONS = {
     idempotent: true,
   },
   updateVault: { method: "PATCH", path: ADMIN_VAULT, access: BY_ADMIN, action: "UPDATE", json: true, idempotent: true },
+  renewVaultKey: {
+    method: "POST",
+    path: `${ADMIN_VAULT}/keys`,
+    access: BY_ADMIN_SEALING,
+    action: "UPDATE",
+    json: true,
+    idempotent: true,
+  },
   deleteVault: { method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true },
 
   listTokens: { method: "GET", path: ADMIN_TOKENS, ...OF_TOKEN, action: "READ" },
@@ -187,8 +195,6 @@ export const OPERATIONS = {
   createJob: { method: "POST", path: JOBS, ...OF_JOB, action: "CREATE", json: true, idempotent: true },
   getJob: { method: "GET", path: JOB, ...OF_JOB, action: "UNLOGGED" },
   stopJob: { method: "DELETE", path: JOB, ...OF_JOB, action: "DELETE" },
-  pauseJob: { method: "POST", path: `${JOB}/pause`, ...OF_JOB, action: "UPDATE" },
-  resumeJob: { method: "POST", path: `${JOB}/resume`, ...OF_JOB, action: "UPDATE" },
   listJobFindings: { method: "GET", path: `${JOB}/findings`, ...OF_JOB, action: "UNLOGGED" },
 
   listPeople: { method: "GET", path: PEOPLE, ...OF_PERSON, action: "READ" },

@@ -3,7 +3,8 @@
  *
  *     <id: a UUID, 36> <number: 3 digits> <data key, wrapped> <index key, wrapped>
  *
- * SQL can therefore compare the newest key by the first characters, even in a damaged list (store/vaults/rows.ts).
+ * SQL can therefore compare the newest key by the first characters, even in a damaged list (store/vaults/rows.ts). Each line wraps
+ * the vault's one index key, so that an earlier key leaves the list as one line.
  */
 
 export interface WrappedKey {
@@ -18,6 +19,9 @@ export interface WrappedKey {
 
 /** The last number of a key: it has one byte in the header of sealed texts. */
 export const KEY_NUMBER_MAX = 255;
+
+/** Keys of one list. Each read of a vault also reads the list. */
+export const KEYS_MAX = 16;
 
 /** The characters of the id of the newest key, with which the list begins. */
 export const KEY_ID_LENGTH = 36;

@@ -1,4 +1,4 @@
-import { defect, fail, ok, type Result } from "../model/result.ts";
+import { defect, fail, must, ok, type Result } from "../model/result.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import { formatKeyList, KEY_NUMBER_MAX, parseKeyList, type WrappedKey } from "./key-list.ts";
@@ -7,21 +7,21 @@ import { type KeyedAssociatedData, openBytes, sealBytes } from "./seal.ts";
 
 /** The keys of a vault are random, and wrapped under a root key. Without the wrapped keys no row of the vault can be decrypted. */
 
-/** A data key and the index key that was made with it. */
+/** A data key of a vault. */
 export interface VaultKey {
-  /** In the header of the texts under the data key. */
+  /** In the header of the texts under the key. */
   readonly number: number;
-  /** The id of both: the 32 hexadecimal digits of a UUID. */
+  /** The 32 hexadecimal digits of a UUID. */
   readonly id: string;
   /** AES-256-GCM. */
   readonly data: CryptoKey;
-  /** HMAC-SHA-256. */
-  readonly index: CryptoKey;
 }
 
-/** The keys of a vault. There is one key, except while the vault's rows are resealed under a new key. */
+/** The keys of a vault: its index key, its newest data key, and the earlier data keys that its texts still name. */
 export interface VaultKeys {
-  /** Seals, and makes the blind indexes of new values. */
+  /** HMAC-SHA-256. Makes the blind indexes, and never changes. */
+  readonly index: CryptoKey;
+  /** Seals. */
   readonly newest: VaultKey;
   /** All of them, the newest first. */
   readonly all: readonly VaultKey[];
@@ -54,8 +54,8 @@ const associatedData = (
 type Numbered = Pick<WrappedKey, "id" | "number">;
 
 /**
- * Creates a key for a vault, wrapped under the active root key. Both ids are canonical UUIDs. The existing keys in `before` are
- * kept and wrapped again. Throws if the existing keys cannot be decrypted, or if no key number is left.
+ * Creates a data key for a vault, wrapped under the active root key, and for a new vault its index key. Both ids are canonical
+ * UUIDs. The existing keys in `before` are kept and wrapped again. Throws if they cannot be decrypted, or if no key number is left.
  */
 export async function addVaultKey(
   keyring: Keyring,
@@ -66,11 +66,14 @@ export async function addVaultKey(
   const root = keyring.active;
   const number = (before?.keys.newest.number ?? 0) + 1;
   if (number > KEY_NUMBER_MAX) throw new RangeError("the numbers of the vault's keys are used up");
-  const earlier =
-    before && (await rewrapVaultKeys(keyring.keys.get(before.wrapped.rootKeyId)!, root, vault, before.wrapped.list));
+  const from = before && keyring.keys.get(before.wrapped.rootKeyId)!;
+  const earlier = before && (await rewrapVaultKeys(from!, root, vault, before.wrapped.list));
   if (earlier && !earlier.ok) throw defect("the keys of the vault do not open");
-  const [data, index] = [random(32), random(32)];
-  const key = await importKey({ id, number }, data, index);
+  const data = random(32);
+  const index = before
+    ? must("open the index key", await openIndexKey(from!, vault, parseKeyList(before.wrapped.list)[0]!))
+    : random(32);
+  const key = await importDataKey({ id, number }, data);
   const wrapped = {
     id,
     number,
@@ -78,7 +81,7 @@ export async function addVaultKey(
     index: await sealBytes(root.wrapping, associatedData("indexKey", vault, { id, number }, root), index),
   };
   return {
-    keys: { newest: key, all: [key, ...(before?.keys.all ?? [])] },
+    keys: { index: before?.keys.index ?? (await importIndexKey(index)), newest: key, all: [key, ...(before?.keys.all ?? [])] },
     wrapped: { rootKeyId: root.id, list: [formatKeyList([wrapped]), ...(earlier ? [earlier.value] : [])].join("\n") },
   };
 }
@@ -120,15 +123,16 @@ export async function unwrapVaultKeys(
   const cached = unwrapped.get(name(keyring, vault), now);
   if (cached?.wrapped === wrapped) return ok(cached.keys);
   const all: VaultKey[] = [];
-  for (const key of parseKeyList(list)) {
+  const lines = parseKeyList(list);
+  for (const key of lines) {
     const data = await openBytes(root.wrapping, associatedData("dataKey", vault, key, root), key.data);
-    const index = await openBytes(root.wrapping, associatedData("indexKey", vault, key, root), key.index);
-    if (!data.ok || !index.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
-    all.push(await importKey(key, data.value, index.value));
+    if (!data.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+    all.push(await importDataKey(key, data.value));
   }
   const [newest] = all;
-  if (!newest) return fail("misconfigured", KEYS_DO_NOT_OPEN);
-  const keys = { newest, all };
+  const index = newest && (await openIndexKey(root, vault, lines[0]!));
+  if (!index?.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+  const keys = { index: await importIndexKey(index.value), newest: newest!, all };
   unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
   return ok(keys);
 }
@@ -137,18 +141,18 @@ export async function unwrapVaultKeys(
 export const cachedVaultKeys = (keyring: Keyring, vault: string, now: number): VaultKeys | undefined =>
   unwrapped.get(name(keyring, vault), now)?.keys;
 
-/** Returns a text that identifies the keys. */
-export const namesOf = ({ all }: VaultKeys): string => all.map(({ id }) => id).join();
-
 const name = (keyring: Keyring, vault: string) => `${keyring.id}.${vault}`;
 
-async function importKey({ id, number }: Numbered, data: Uint8Array, index: Uint8Array): Promise<VaultKey> {
-  return {
-    number,
-    id: id.replaceAll("-", ""),
-    data: await crypto.subtle.importKey("raw", data, "AES-GCM", false, ["encrypt", "decrypt"]),
-    index: await crypto.subtle.importKey("raw", index, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]),
-  };
-}
+const openIndexKey = (root: RootKey, vault: string, key: WrappedKey): Promise<Result<Uint8Array>> =>
+  openBytes(root.wrapping, associatedData("indexKey", vault, key, root), key.index);
+
+const importIndexKey = (bytes: Uint8Array): Promise<CryptoKey> =>
+  crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+
+const importDataKey = async ({ id, number }: Numbered, bytes: Uint8Array): Promise<VaultKey> => ({
+  number,
+  id: id.replaceAll("-", ""),
+  data: await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]),
+});
 
 const random = (size: number) => crypto.getRandomValues(new Uint8Array(size));

@@ -68,8 +68,6 @@ export interface KindOfJob<Input, State> {
   readonly explain?: (state: State, failure: Failure) => readonly Finding[];
   /** Returns true if the job may be stopped now. Absent: always. The state must forbid a stop before a step begins uninterruptible work. */
   readonly mayStop?: (state: State) => boolean;
-  /** True if the job may be paused. */
-  readonly mayPause?: true;
 }
 
 /** Returns the lock of a job on one vault, or on all vaults. */

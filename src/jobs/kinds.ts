@@ -3,7 +3,6 @@ import { BACKUP } from "./backup.ts";
 import { EXPIRE } from "./expire.ts";
 import { type AnyKind, kind } from "./kind.ts";
 import { PURGE } from "./purge.ts";
-import { RESEAL } from "./reseal.ts";
 import { RESTORE } from "./restore.ts";
 import { REWRAP } from "./rewrap.ts";
 import { VERIFY } from "./verify.ts";
@@ -14,6 +13,5 @@ export const KINDS: Readonly<Record<JobKind, AnyKind>> = {
   backup: kind(BACKUP),
   expire: kind(EXPIRE),
   purge: kind(PURGE),
-  reseal: kind(RESEAL),
   restore: kind(RESTORE),
 };

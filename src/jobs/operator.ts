@@ -16,11 +16,9 @@ import {
   listFailed,
   listJobRows,
   loadJob,
-  pauseJob,
-  resumeJob,
 } from "../store/jobs/job-rows.ts";
 import { type FindingPage, loadFindings } from "../store/jobs/job-findings.ts";
-import { type EngineContext, kindOf, mayStop, runStep, setNextAlarm } from "./engine.ts";
+import { type EngineContext, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
 /**
@@ -117,25 +115,6 @@ export class Operator extends DurableObject<Env> {
     endJob(sql, id, "stopped", Date.now());
     this.#endWaiting(id);
     await setNextAlarm(this.ctx.storage, Date.now()); // of a job that has waited for this one
-    return this.#load(id);
-  }
-
-  /**
-   * Pauses a job until `resume`. An ended job is not changed. Fails with `job_not_found`, and with `job_unstoppable` if its kind cannot be
-   * paused.
-   */
-  async pause(id: string): Promise<Result<Job>> {
-    const sql = this.#rows;
-    const row = loadJob(sql, id);
-    if (row && !hasEnded(row.state) && !kindOf(row)?.mayPause) return fail("job_unstoppable");
-    pauseJob(sql, id);
-    return this.#load(id);
-  }
-
-  /** Resumes a paused job. Other jobs are not changed. Fails with `job_not_found`. */
-  async resume(id: string): Promise<Result<Job>> {
-    resumeJob(this.#rows, id, Date.now());
-    await setNextAlarm(this.ctx.storage, Date.now());
     return this.#load(id);
   }
 

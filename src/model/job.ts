@@ -1,12 +1,11 @@
 import { type Failure, type FailureKind, describe } from "./failure.ts";
 import type { Checked, Finding } from "./finding.ts";
-import type { Resealed } from "./reseal.ts";
 import type { RestoreResult } from "./restore.ts";
 
 /** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
 
 /** The kinds that the admin starts. */
-export const REQUESTED_KINDS = ["rewrap", "verify", "reseal", "backup", "restore"] as const;
+export const REQUESTED_KINDS = ["rewrap", "verify", "backup", "restore"] as const;
 
 export type RequestedKind = (typeof REQUESTED_KINDS)[number];
 
@@ -19,7 +18,7 @@ export const JOB_KINDS = [...REQUESTED_KINDS, ...SERVICE_KINDS] as const;
 
 export type JobKind = (typeof JOB_KINDS)[number];
 
-export const JOB_STATES = ["waiting", "running", "paused", "done", "failed", "stopped"] as const;
+export const JOB_STATES = ["waiting", "running", "done", "failed", "stopped"] as const;
 
 export type JobState = (typeof JOB_STATES)[number];
 
@@ -33,7 +32,6 @@ export interface JobProgress {
 /** The result of a kind, besides its progress and findings. */
 export interface JobResult {
   readonly checked?: Checked;
-  readonly resealed?: Resealed;
   readonly backup?: BackupResult;
   readonly restored?: RestoreResult;
 }
@@ -107,12 +105,6 @@ export interface BackupInput {
 export interface RewrapInput {
   /** The id of the root key that is active for the Worker that has created the job. */
   readonly activeKey: string;
-}
-
-export interface ResealInput {
-  readonly vault: string;
-  /** The id of the keys that are to be replaced. */
-  readonly dataKey: string;
 }
 
 /** Findings that a job itself shows (contract 26.1). */

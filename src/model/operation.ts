@@ -111,7 +111,7 @@ export type Change =
       readonly description?: string | undefined;
       readonly quota?: QuotaChange | undefined;
     }
-  | { readonly kind: "reseal-vault"; readonly dataKeyId: string } // replaces the keys of this id (decision 0032)
+  | { readonly kind: "renew-key"; readonly replaces: string } // adds a data key, if the newest one has this id
   | { readonly kind: "delete-vault" };
 
 /** The new content of a File that keeps its other attributes. */

@@ -1,12 +1,10 @@
-import type { Reseal } from "./reseal.ts";
-
 /** A Vault: a set of Items, and the unit of a token's permissions. */
 export interface Vault {
   readonly id: string;
   /** `undefined`: the text cannot be decrypted. Only requests that show it or need it fail. */
   readonly name: string | undefined;
   readonly description: string | undefined;
-  /** +1 for each change of name, description or quota, and when it gets new keys. */
+  /** +1 for each change of name, description or quota, and when it gets a new key. */
   readonly attributeVersion: number;
   /** +1 for each write to an Item. */
   readonly contentVersion: number;
@@ -28,12 +26,12 @@ export interface Vault {
   /** Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The id of its newest data key and index key: a UUIDv7. */
+  /** The id of its newest data key: a UUIDv7. */
   readonly dataKeyId: string;
   /** The number of that key, from 1 to 255. */
   readonly keyNumber: number;
-  /** While its rows are sealed again under new keys. */
-  readonly reseal?: Reseal | undefined;
+  /** The number of earlier data keys in its list. Some of its texts may be under them. */
+  readonly earlierKeys: number;
 }
 
 /** A vault whose texts are both known. */

@@ -1,10 +1,9 @@
-import { KEY_NUMBER_MAX } from "../crypto/key-list.ts";
+import { KEY_NUMBER_MAX, KEYS_MAX } from "../crypto/key-list.ts";
 import { editorOf } from "../model/editor.ts";
 import { operationId } from "../model/ids.ts";
 import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { isNamed } from "../model/vault.ts";
-import { START } from "../model/reseal.ts";
 import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
 import { applyPatch } from "./patch.ts";
 import { complete } from "./complete.ts";
@@ -82,7 +81,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     if (working.vault || working.everExisted) return fail("idempotency");
     if (growth === "refused" || growth === "shrinking") return fail("database_full");
     // A UUIDv7 shows when the keys were made.
-    const key = { dataKeyId: operationId(now, random(10)), keyNumber: 1 };
+    const key = { dataKeyId: operationId(now, random(10)), keyNumber: 1, earlierKeys: 0 };
     const own = { quota: changeQuota(DEFAULT_QUOTA, quota ?? {}), sealedBytes: 0 };
     const counts = { attributeVersion: 1, contentVersion: 0, items: 0, created: 0, ...NO_HISTORY, files: 0, fileBytes: 0 };
     return putVault(working, "CREATE", { id, name, description, ...counts, ...own, ...key, createdAt: now, updatedAt: now });
@@ -99,16 +98,15 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     return putVault(working, "UPDATE", { ...vault, ...attributes, ...version });
   },
 
-  "reseal-vault": (working, { dataKeyId }, { now, random }) => {
+  "renew-key": (working, { replaces }, { now, random }) => {
     const vault = working.vault!;
     if (!isNamed(vault)) return fail("integrity");
-    // The request is repeated, or another reseal is under way. That reseal continues.
-    if (vault.dataKeyId !== dataKeyId || vault.reseal) return ok({ answer: { vault, unchanged: true } });
-    if (vault.keyNumber >= KEY_NUMBER_MAX) return fail("keys_used_up");
-    const key = { dataKeyId: operationId(now, random(10)), keyNumber: vault.keyNumber + 1 };
-    const reseal = { previous: dataKeyId, position: START };
+    if (vault.dataKeyId !== replaces) return ok({ answer: { vault, unchanged: true } });
+    const earlierKeys = vault.earlierKeys + 1;
+    if (vault.keyNumber >= KEY_NUMBER_MAX || earlierKeys >= KEYS_MAX) return fail("keys_used_up");
+    const key = { dataKeyId: operationId(now, random(10)), keyNumber: vault.keyNumber + 1, earlierKeys };
     const version = { attributeVersion: vault.attributeVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
-    return putVault(working, "UPDATE", { ...vault, ...key, reseal, ...version });
+    return putVault(working, "UPDATE", { ...vault, ...key, ...version });
   },
 
   "delete-vault": (working) => {

@@ -16,7 +16,6 @@ import { type Expiry, expireItems } from "./expiry.ts";
 import { acceptListener, notifyListeners } from "./listeners.ts";
 import { drawRandom, webhookPorts, committedContents, databasePorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
-import { type ResealRequest, type ResealStep, resealVault } from "./reseal.ts";
 import { answerWebhooks, answerAttempts } from "./webhooks/admin.ts";
 import { startJob } from "../durable-object-calls.ts";
 import { bookmarkedDatabase } from "../store/d1/near-reads.ts";
@@ -51,7 +50,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED_CHARACTERS_MAX);
   /** Until when some time passes between commits: Unix milliseconds. */
   #spacedUntil = 0;
-  readonly #turn = createTurns(); // of commits and the slices of a reseal: each would refuse the other
+  readonly #turn = createTurns(); // of commits and repairs: each would refuse the other
   readonly #sweepTurn = createTurns(); // of sweeps of contents, and steps of a restore
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#turn(() => this.#commit(group)),
@@ -74,7 +73,10 @@ export class VaultCoordinator extends DurableObject<Env> {
    * has a format that a later release introduced.
    */
   async write(operation: Operation): Promise<Result<Answer>> {
-    return operation.format > OPERATION_FORMAT ? fail("version_skew") : this.#queue.submit(operation);
+    if (operation.format > OPERATION_FORMAT) return fail("version_skew");
+    // The hourly run takes keys out of the list in D1 (store/rotation/earlier-keys.ts).
+    if (operation.change.kind === "renew-key") this.#cache.update(undefined);
+    return this.#queue.submit(operation);
   }
 
   /** Expires some of what the vault keeps, for a job. Out: where the next call begins (expiry.ts). */
@@ -127,14 +129,6 @@ export class VaultCoordinator extends DurableObject<Env> {
   /** Lists the attempts to deliver to a webhook, or sends a test to it. Errors: see webhooks/admin.ts. */
   webhookAttempts(vault: string, request: AttemptRequest): Promise<Result<readonly RecordedAttempt[]>> {
     return this.#withStore((store) => answerAttempts(webhookPorts(this.ctx.storage.sql, store, clock), vault, request));
-  }
-
-  /** Seals rows of the vault again under new keys. May be called again at any time. Errors: see reseal.ts. */
-  reseal(request: ResealRequest): Promise<Result<ResealStep>> {
-    const write = (operation: Operation) => this.write(operation);
-    return this.#withStore((store) =>
-      resealVault({ store, cache: this.#cache, turn: this.#turn, write, random: drawRandom }, request),
-    );
   }
 
   /** Answers what `verify` needs from this coordinator alone, or must not do beside a commit. Fails with `unavailable`. */

@@ -22,9 +22,7 @@ async function keyedPost(fields: readonly unknown[] = []) {
 async function plaintextOf(vault: string): Promise<string> {
   const { newest: key } = await keysOf(vault);
   const { id, sealed } = (await recordRows(vault))[0]!;
-  return unwrap(
-    await openText({ newest: key, all: [key] }, { kind: "idempotencyRecord", vault, record: id, version: 0 }, sealed),
-  );
+  return unwrap(await openText({ all: [key] }, { kind: "idempotencyRecord", vault, record: id, version: 0 }, sealed));
 }
 
 describe("an idempotency record", () => {

@@ -224,8 +224,8 @@ describe("keys", () => {
     expect(await checkLooks(page)).toBe("");
   });
 
-  it("of a vault are replaced from the list of vaults", async () => {
-    const name = `Sealed again ${crypto.randomUUID()}`;
+  it("of a vault are renewed from the list of vaults", async () => {
+    const name = `Renewed ${crypto.randomUUID()}`;
     const vault = await makeVault(name);
     const keyOf = async () =>
       ((await admin("GET", "vaults")) as unknown as { id: string; dataKey: { id: string } }[]).find(({ id }) => id === vault)!
@@ -237,8 +237,8 @@ describe("keys", () => {
     const search = page.getByLabel("Search vaults");
     if ((await search.count()) > 0) await search.fill(name);
     await rowOf(page, name).waitFor();
-    await chooseRowAction(page, `New keys for ${name}`);
-    await press(page, "Start");
+    await chooseRowAction(page, `New key for ${name}`);
+    await press(page, "Renew key");
     await expect.poll(keyOf, PATIENT).not.toBe(before);
   });
 });

@@ -54,7 +54,7 @@ const SERVED = new Set(
 );
 
 /** Columns whose values are equal in all rows. */
-const NOT_EXCHANGED = new Set(["vaults.root_key_id", "vaults.resealed", "activity.root_key_id"]);
+const NOT_EXCHANGED = new Set(["vaults.root_key_id", "activity.root_key_id"]);
 
 const CASES = ALL_TABLES.filter(({ associatedData, owner }) => associatedData && owner).flatMap((table) =>
   Object.keys(table.columns)

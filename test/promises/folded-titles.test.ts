@@ -21,7 +21,7 @@ async function keysOf(vault: string) {
 /** The ids of the Items that the index finds under a name. */
 async function found(vault: string, name: string): Promise<string[]> {
   const { results } = await env.DB.prepare("SELECT id FROM items WHERE vault_id = ?1 AND folded_index = ?2")
-    .bind(vault, await foldedIndex((await keysOf(vault)).newest, name))
+    .bind(vault, await foldedIndex(await keysOf(vault), name))
     .all<{ id: string }>();
   return results.map(({ id }) => id);
 }

@@ -47,7 +47,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "workload",
   ],
   frame: [CLIENT, TRANSFER, "node"],
-  admin: [...COMMON, MODEL, TRANSFER, "api", "output", "smol-toml"],
+  admin: [...COMMON, MODEL, TRANSFER, "api", "files", "output", "smol-toml"],
   output: [TRANSFER, "frame", "yaml"],
   api: [CLIENT, "frame", "output", MODEL],
   fallback: ["frame", "node"],

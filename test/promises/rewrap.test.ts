@@ -160,16 +160,16 @@ const vaultOf = (id: string) => env.DB.prepare("SELECT root_key_id, keys FROM va
 describe("a row that changes between the read and the write of a slice", () => {
   it("stays as it is: a vault that was deleted, and one whose keys do not open any more", async () => {
     const { active } = await newStages();
-    const [deleted, resealed] = [await makeVault(), await makeVault()];
+    const [deleted, damaged] = [await makeVault(), await makeVault()];
     const change = async () => {
       await sql("DELETE FROM vaults WHERE id = ?1", deleted);
-      await sql("UPDATE vaults SET keys = 'another' WHERE id = ?1", resealed);
+      await sql("UPDATE vaults SET keys = 'another' WHERE id = ?1", damaged);
     };
     await rewrapAll({ ...active, DB: changing(change) });
-    expect([await vaultOf(deleted), await vaultOf(resealed)]).toEqual([null, { root_key_id: "k1", keys: "another" }]);
+    expect([await vaultOf(deleted), await vaultOf(damaged)]).toEqual([null, { root_key_id: "k1", keys: "another" }]);
   });
 
-  it("is wrapped by the next pass: a vault whose earlier key was removed when all rows were sealed under the newest", async () => {
+  it("is wrapped by the next pass: a vault whose earlier key has left", async () => {
     const { active } = await newStages();
     const vault = await makeVault();
     await addKeyInDatabase(vault);
@@ -209,7 +209,7 @@ describe("a token for service bindings that is signed again", () => {
   });
 });
 
-describe("the earlier key of a vault that is being sealed again", () => {
+describe("the earlier key of a vault", () => {
   it("is wrapped with the newest one, under its own id and number", async () => {
     const { active, leaked } = await newStages();
     const vault = await makeVault();

@@ -152,8 +152,8 @@ describe("open refuses a sealed text", () => {
   it("under another number of its key", async () => {
     const sealed = await seal(key, ASSOCIATED_DATA, TEXT, { number: 2 });
     const openAs = (number: number) => {
-      const only: VaultKey = { id: ASSOCIATED_DATA.key, number, data: key, index: key };
-      return openText({ newest: only, all: [only] }, ASSOCIATED_DATA, sealed);
+      const only: VaultKey = { id: ASSOCIATED_DATA.key, number, data: key };
+      return openText({ all: [only] }, ASSOCIATED_DATA, sealed);
     };
     expect(await openAs(2)).toEqual({ ok: true, value: TEXT });
     for (const number of [0, 1, 3, 258, NaN]) expect(await openAs(number)).toEqual(INTEGRITY);

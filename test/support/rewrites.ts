@@ -42,8 +42,9 @@ export const withoutFirstEvents = (sql: string): string =>
 export const withoutChosenIds = (sql: string): string =>
   sql.replaceAll(/AND NOT EXISTS \(SELECT 1 FROM (items|item_versions) WHERE/g, "$& 0 AND");
 
-/** The earlier key of a vault goes with the first slice of a reseal (store/rotation/reseal.ts). */
-export const withEarlyRemoval = (sql: string): string => sql.replace("keys = iif(?2 IS NULL,", "keys = iif(true,");
+/** The earlier keys of a vault go although texts are under them (store/rotation/earlier-keys.ts). */
+export const withEarlyRemoval = (sql: string): string =>
+  sql.replace(/(UPDATE vaults SET keys = replace[^]*) AND NOT \([^]*/, "$1");
 
 /** A flush does not look for hand-overs that the log has already (store/activity/flush.ts). */
 export const withoutHandOverIds = (sql: string): string =>

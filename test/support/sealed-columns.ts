@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
-import { KEY_NUMBER_MAX, newestKeyId } from "../../src/crypto/key-list.ts";
+import { KEY_NUMBER_MAX, newestKeyId, parseKeyList } from "../../src/crypto/key-list.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
-import { blindIndex } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import { openText } from "../../src/crypto/vault-seal.ts";
 import type { NamedVault } from "../../src/model/vault.ts";
 import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
+import { admin, type Reply } from "./service.ts";
 import { unwrap } from "./versions.ts";
 
 /** Every sealed text that D1 holds of a vault, and under which keys it opens. */
@@ -24,7 +24,7 @@ export async function keysOfVault(vault: string): Promise<VaultKeys> {
 /** The newest of them. */
 export const newestKeyOf = async (vault: string): Promise<VaultKey> => (await keysOfVault(vault)).newest;
 
-/** Writes a newer key into the list of a vault, as the begin of a reseal does. */
+/** Writes a newer key into the list of a vault, as a commit that renews the key does. */
 export async function addKeyInDatabase(vault: string): Promise<void> {
   const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
   const before = { keys: await keysOfVault(vault), wrapped: wrappedKeys(await rowOf(vault)) };
@@ -35,8 +35,9 @@ export async function addKeyInDatabase(vault: string): Promise<void> {
 /** Gives a vault a key with the last number, without the keys before: the rows under those do not open any more. */
 export async function giveLastKey(vault: string): Promise<void> {
   const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
-  const newest = { ...(await newestKeyOf(vault)), number: KEY_NUMBER_MAX - 1 };
-  const before = { keys: { newest, all: [] }, wrapped: wrappedKeys(await rowOf(vault)) };
+  const { index, ...keysBefore } = await keysOfVault(vault);
+  const newest = { ...keysBefore.newest, number: KEY_NUMBER_MAX - 1 };
+  const before = { keys: { index, newest, all: [] }, wrapped: wrappedKeys(await rowOf(vault)) };
   const { keys, wrapped } = await addVaultKey(keyring, vault, crypto.randomUUID(), before);
   const { attribute_version: attributeVersion } = await rowOf(vault);
   const { name, description } = await sealVault(keys, {
@@ -79,18 +80,24 @@ export async function sealedTexts(vault: string): Promise<SealedText[]> {
 
 /** The texts that open under this key. */
 export async function openUnder(key: VaultKey, texts: readonly SealedText[]): Promise<string[]> {
-  const opened = await Promise.all(
-    texts.map(async ({ place, sealed }) => (await openText({ newest: key, all: [key] }, place, sealed)).ok),
-  );
+  const opened = await Promise.all(texts.map(async ({ place, sealed }) => (await openText({ all: [key] }, place, sealed)).ok));
   return texts.filter((_, index) => opened[index]).map(({ where }) => where);
 }
 
-/** How many Items have the blind index of this title under this key. */
-export async function indexedUnder(key: VaultKey, vault: string, title: string): Promise<number> {
-  const sql = "SELECT count(*) AS n FROM items WHERE vault_id = ? AND title_index = ?";
-  return (await env.DB.prepare(sql)
-    .bind(vault, await blindIndex(key.index, title))
-    .first<number>("n"))!;
+export const dataKeyOf = async (vault: string): Promise<string> => newestKeyId((await rowOf(vault)).keys);
+
+/** The numbers of the keys of a vault, the newest first. */
+export const keyNumbersOf = async (vault: string): Promise<number[]> =>
+  parseKeyList((await rowOf(vault)).keys).map(({ number }) => number);
+
+/** Asks for a new key of a vault in place of the newest one, or of one that is named. */
+export async function renewKey(vault: string, { replaces, ...more }: Renewal = {}): Promise<Reply> {
+  const body = { replaces: replaces ?? (await dataKeyOf(vault)) };
+  return admin("POST", `/v1/admin/vaults/${vault}/keys`, { body, ...more });
 }
 
-export const dataKeyOf = async (vault: string): Promise<string> => newestKeyId((await rowOf(vault)).keys);
+interface Renewal {
+  readonly replaces?: string;
+  readonly env?: Partial<Env>;
+  readonly headers?: Record<string, string>;
+}

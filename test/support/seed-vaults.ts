@@ -47,6 +47,7 @@ export async function seedVaults(count: number): Promise<Seeded[]> {
       id,
       dataKeyId,
       keyNumber: 1,
+      earlierKeys: 0,
       name: "seeded",
       description: "",
       attributeVersion: 1,
@@ -69,7 +70,7 @@ export async function seedVaults(count: number): Promise<Seeded[]> {
     };
     return {
       made: { vault: vault.id, id: claims.id, token },
-      vault: vaultRow(vault, await sealVault(keys, vault), wrapped, null),
+      vault: vaultRow(vault, await sealVault(keys, vault), wrapped),
       row,
     };
   };

@@ -105,7 +105,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   "rows that were damaged when they were backed up": {
     plant: async ({ vault, item }) => {
       await run("UPDATE items SET details = substr(details, 9) || 'AAAAAAAA' WHERE id = ?1", item);
-      await run("UPDATE vaults SET items = items + 1, resealed = NULL WHERE id = ?1", vault);
+      await run("UPDATE vaults SET items = items + 1 WHERE id = ?1", vault);
       await backUp(vault);
     },
     found: ({ vault, item }) => [

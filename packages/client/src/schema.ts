@@ -343,7 +343,7 @@ export interface Vault {
   id: Id;
   name: string;
   description: string;
-  /** +1 for each change of name, description, quota or keys. */
+  /** +1 for each change of name, description, quota or key. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -354,12 +354,12 @@ export interface Vault {
   updatedAt: Time;
 }
 
-/** A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its keys (contract 20.20). */
+/** A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its data keys (contract 20.20). */
 export interface AdminVault {
   id: Uuid;
   name: string;
   description: string;
-  /** +1 for each change of name, description, quota or keys. */
+  /** +1 for each change of name, description, quota or key. */
   attributeVersion: number;
   /** +1 for each write to an Item. */
   contentVersion: number;
@@ -370,8 +370,9 @@ export interface AdminVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
-  dataKey?: DataKey;
-  reseal?: Reseal;
+  dataKey: DataKey;
+  /** How many earlier data keys its records may be under (contract 20.22). */
+  earlierKeys: number;
 }
 
 /** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
@@ -389,15 +390,22 @@ export interface BrokenVault {
   updatedAt: Time;
   quota: Quota;
   usage: Usage;
-  /** The keys that seal the vault. */
-  dataKey?: {
+  /** The data key that seals the vault. */
+  dataKey: {
     /** The id, as the row has it. */
     id: string;
     createdAt: Time;
   };
-  reseal?: Reseal;
+  /** How many earlier data keys its records may be under (contract 20.22). */
+  earlierKeys: number;
   /** Why the stored record does not open (contract 13.18). */
   broken: "integrity" | "misconfigured";
+}
+
+/** The data key that seals the vault (contract 20.20). */
+export interface DataKey {
+  id: Uuid;
+  createdAt: Time;
 }
 
 /** What a vault may hold (contract 12.6). */
@@ -440,6 +448,12 @@ export interface NewVault {
   quota?: QuotaInput | null;
 }
 
+/** A new data key for a vault (contract 20.21). */
+export interface VaultKeyRenewal {
+  /** The id of the data key that the vault has. */
+  replaces: IdInput;
+}
+
 /** What changes of a vault (contract 13.13). What is absent stays. */
 export interface VaultChange {
   /** The name. At most 1024 bytes of UTF-8. */
@@ -448,26 +462,6 @@ export interface VaultChange {
   description?: string | null;
   /** The quotas that change. */
   quota?: QuotaInput | null;
-}
-
-/** The keys of a vault: its data key and its index key. */
-export interface DataKey {
-  id: Uuid;
-  createdAt: Time;
-}
-
-/** The vault has new keys, and not all of its records are sealed under them yet. */
-export interface Reseal {
-  /** The id of the keys that are replaced. */
-  replaces: Uuid;
-  /** The kind of records that is next. */
-  stage: "webhooks" | "replays" | "items" | "item_versions" | "files" | "file_versions";
-  /** The Items that were passed. */
-  items: number;
-  /** All records that were passed. */
-  rows: number;
-  /** The records that do not open. They stay as they are. */
-  unreadable: number;
 }
 
 /** A permission that holds for some Items of the vault only (contract 8.15). */
@@ -1055,11 +1049,9 @@ export interface RootKey {
 /** A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`. */
 export interface NewJob {
   /** What the job does. */
-  kind: "rewrap" | "verify" | "reseal" | "backup" | "restore";
-  /** Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment. */
+  kind: "rewrap" | "verify" | "backup" | "restore";
+  /** Only this vault; absent: the whole deployment. */
   vault?: Uuid | null;
-  /** Of a `reseal`: the id of the keys that are replaced (contract 20.21). */
-  dataKey?: IdInput | null;
   /** Of a `backup`: every part is written, and every content looked for (contract 21.4). */
   full?: boolean | null;
   /** Of a `backup` or `restore`: it tells what it would do, and changes nothing. */
@@ -1084,11 +1076,11 @@ export interface NewJob {
 export interface Job {
   id: Uuid;
   /** What the job does. */
-  kind: "rewrap" | "verify" | "reseal" | "backup" | "restore" | "expire" | "purge";
+  kind: "rewrap" | "verify" | "backup" | "restore" | "expire" | "purge";
   /** Of a `backup` or `restore` that only tells what it would do; otherwise absent. */
   dryRun?: true;
   /** Whether it has begun, and how it ended. */
-  state: "waiting" | "running" | "paused" | "done" | "failed" | "stopped";
+  state: "waiting" | "running" | "done" | "failed" | "stopped";
   /** How far it is, in units of its kind. */
   progress: {
     /** What is done. */
@@ -1125,15 +1117,6 @@ export interface Job {
       bytes: number;
       /** The contents of Files that were looked for. */
       contents: number;
-    };
-    /** What a `reseal` has passed. */
-    resealed?: {
-      /** The Items that were passed. */
-      items: number;
-      /** All records that were passed. */
-      rows: number;
-      /** The records that do not open. They stay as they are. */
-      unreadable: number;
     };
     /** What a `restore` has restored, or with `dryRun` would restore (contract 21.20). */
     restored?: {
@@ -2333,6 +2316,21 @@ export interface Operations {
     body: VaultChange;
     answer: AdminVault;
   };
+  /** Give a vault a new data key */
+  "POST /v1/admin/vaults/{vault}/keys": {
+    id: "renewVaultKey";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: Record<string, never>;
+    headers: {
+      /** A repeated request with the same key has no second effect and gets the first answer (contract 10.7 to 10.19). */
+      "Idempotency-Key"?: string;
+    };
+    body: VaultKeyRenewal;
+    answer: AdminVault;
+  };
   /** List the tokens */
   "GET /v1/admin/tokens": {
     id: "listTokens";
@@ -2507,30 +2505,6 @@ export interface Operations {
   /** Stop a job */
   "DELETE /v1/admin/jobs/{job}": {
     id: "stopJob";
-    path: {
-      /** The id of the job (contract 3.2). */
-      job: IdInput;
-    };
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: undefined;
-    answer: Job;
-  };
-  /** Pause a job */
-  "POST /v1/admin/jobs/{job}/pause": {
-    id: "pauseJob";
-    path: {
-      /** The id of the job (contract 3.2). */
-      job: IdInput;
-    };
-    query: Record<string, never>;
-    headers: Record<string, never>;
-    body: undefined;
-    answer: Job;
-  };
-  /** Resume a job */
-  "POST /v1/admin/jobs/{job}/resume": {
-    id: "resumeJob";
     path: {
       /** The id of the job (contract 3.2). */
       job: IdInput;

@@ -32,7 +32,6 @@ import { resolveSchemas } from "./schemas/resolve.ts";
 import { sessionSchemas } from "./schemas/sessions.ts";
 import { tokenSchemas } from "./schemas/tokens.ts";
 import { valueSchemas } from "./schemas/values.ts";
-import { resealSchemas } from "./schemas/reseal.ts";
 import { vaultSchemas } from "./schemas/vaults.ts";
 import { findingSchemas } from "./schemas/findings.ts";
 import { webhookSchemas } from "./schemas/webhooks.ts";
@@ -120,7 +119,6 @@ export const document: Document = {
       ...itemSchemas,
       ...itemInputSchemas,
       ...vaultSchemas,
-      ...resealSchemas,
       ...tokenSchemas,
       ...personSchemas,
       ...workloadSchemas,

@@ -76,9 +76,9 @@ export const vault = {
 };
 
 const LIMITS = { items: 100_000, bytes: 268_435_456, fileBytes: 10_737_418_240 };
-const DATA_KEY = { id: "019a8e3c-2f41-7c6d-9b1e-5d0f7a2c4e88", createdAt: WRITTEN };
+export const DATA_KEY = { id: "019a8e3c-2f41-7c6d-9b1e-5d0f7a2c4e88", createdAt: WRITTEN };
 const USAGE = { items: 1, bytes: 2_048, fileBytes: 1_338 };
-export const adminVault = { ...vault, quota: LIMITS, usage: USAGE, dataKey: DATA_KEY };
+export const adminVault = { ...vault, quota: LIMITS, usage: USAGE, dataKey: DATA_KEY, earlierKeys: 0 };
 export const newVault = { name: "Production", description: "", quota: { items: 500 } };
 
 const issued = { name: "deploy", dialect: "uuid", vaults: { [VAULT]: "rw" } };

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../api/job-bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
-import type { Job, JobPlace, NewJob, RequestedKind, JobResult, BackupInput, ResealInput, RewrapInput } from "../../model/job.ts";
+import type { Job, JobPlace, NewJob, RequestedKind, JobResult, BackupInput, RewrapInput } from "../../model/job.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result, fail } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
@@ -26,7 +26,7 @@ import { requireVault } from "../../store/vaults/vaults.ts";
 import { requireBackup } from "../../store/verify/stages.ts";
 import { originOf } from "../audit.ts";
 
-/** /v1/admin/jobs (contract 26): creates, shows, pauses and stops long jobs. */
+/** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
 
 interface Wanted extends Pick<NewJob, "input"> {
   readonly kind: RequestedKind;
@@ -72,17 +72,10 @@ export const getJob = serveBy({
   },
 });
 
-/** A handler that calls the method of the operator with the job of the path. */
-const changeJob =
-  (method: "stop" | "pause" | "resume") =>
-  async (call: Call): ReplyTo<"getJob"> => {
-    const job = await callOperator(call.c.env, "uncertain", (operator) => operator[method](call.job));
-    return job.ok ? answerJob(job.value) : job;
-  };
-
-export const stopJob = changeJob("stop");
-export const pauseJob = changeJob("pause");
-export const resumeJob = changeJob("resume");
+export async function stopJob(call: Call): ReplyTo<"stopJob"> {
+  const job = await callOperator(call.c.env, "uncertain", (operator) => operator.stop(call.job));
+  return job.ok ? answerJob(job.value) : job;
+}
 
 const answerJob = (job: Job, status?: 202) => ok({ json: presentJob(job), status, made: job.id });
 
@@ -178,7 +171,6 @@ const JOB_REQUESTS: { readonly [Kind in RequestedKind]: JobRequest<z.output<(typ
     prepare: async ({ store: { keyring } }) => ok<RewrapInput>({ activeKey: keyring.active.id }),
   },
   verify: { prepare: prepareVerify },
-  reseal: { seals: true, prepare: prepareReseal },
   backup: { prepare: prepareBackup },
   restore: { seals: true, prepare: prepareRestore },
 };
@@ -190,12 +182,6 @@ async function prepareVerify({ store, c }: Call, input: VerifyInput): Promise<Re
   if (!buckets.ok) return buckets;
   if (vault === undefined) return ok(input);
   const exists = backup ? await requireBackup(buckets.value, vault) : await requireVault(store.db, vault);
-  return exists.ok ? ok(input) : exists;
-}
-
-/** Fails with `vault_not_found`. */
-async function prepareReseal({ store: { db } }: Call, input: ResealInput): Promise<Result<ResealInput>> {
-  const exists = await requireVault(db, input.vault);
   return exists.ok ? ok(input) : exists;
 }
 

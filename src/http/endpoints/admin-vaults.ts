@@ -1,4 +1,4 @@
-import { newVault, vaultChange } from "../../api/bodies.ts";
+import { newVault, vaultChange, vaultKeyRenewal } from "../../api/bodies.ts";
 import type { Change } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
@@ -8,7 +8,7 @@ import { newId } from "../new-id.ts";
 import { presentAdminVault, presentListedVault } from "../present/vaults.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** /v1/admin/vaults: lists, creates, changes and deletes vaults. */
+/** /v1/admin/vaults: lists, creates, changes, renews and deletes vaults. */
 
 export async function listAllVaults({ store }: Call): ReplyTo<"listAllVaults"> {
   const vaults = await loadAllVaults(store);
@@ -28,6 +28,14 @@ export const updateVault = serveBy({
   parse({ body }: ParseCall): Result<Change> {
     const input = parseValue(vaultChange, body!.json, "the vault");
     return input.ok ? ok({ kind: "update-vault", ...input.value }) : input;
+  },
+  handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
+});
+
+export const renewVaultKey = serveBy({
+  parse({ body }: ParseCall): Result<Change> {
+    const input = parseValue(vaultKeyRenewal, body!.json, "the renewal");
+    return input.ok ? ok({ kind: "renew-key", ...input.value }) : input;
   },
   handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
 });

@@ -2,7 +2,6 @@ import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId, isOperationId, timeOf } from "../../model/ids.ts";
 import { quotaOf, usageOf } from "../../model/quota.ts";
-import { countsOf } from "../../model/reseal.ts";
 import type { NamedVault, Vault } from "../../model/vault.ts";
 import type { ListedVault } from "../../store/vaults/vaults.ts";
 import { presentTime } from "./time.ts";
@@ -24,12 +23,12 @@ export function presentVault(vault: NamedVault, dialect: Dialect): Presented<Sch
   return { id: writeId(id, dialect), name, description, ...presentRow(vault) };
 }
 
-/** Presents the quotas of a vault, their usage, and its keys. */
+/** Presents the quotas of a vault, their usage, and its data keys. */
 const presentUse = (vault: Vault) => ({
   quota: quotaOf(vault),
   usage: usageOf(vault),
   dataKey: presentDataKey(vault),
-  reseal: presentReseal(vault),
+  earlierKeys: vault.earlierKeys,
 });
 
 export const presentAdminVault = (vault: NamedVault): Presented<Schemas.AdminVault> => ({
@@ -42,12 +41,6 @@ const presentDataKey = ({ dataKeyId, createdAt }: Vault) => ({
   id: dataKeyId,
   createdAt: presentTime(isId(dataKeyId) && isOperationId(dataKeyId) ? timeOf(dataKeyId) : createdAt),
 });
-
-function presentReseal({ reseal }: Vault): Presented<Schemas.Reseal> | undefined {
-  if (!reseal) return undefined;
-  const { previous, position } = reseal;
-  return { replaces: previous, stage: position.stage, ...countsOf(position) };
-}
 
 /**
  * Presents a vault as `presentAdminVault` does. A vault whose row cannot be decrypted has the kind of the failure instead of name

@@ -138,8 +138,8 @@ export async function loadSharedParts(
 }
 
 /**
- * Which keys the vault has. A row may be read before a reseal has sealed it again, and can still be decrypted, because the manifest has the list of keys
- * at the moment of the backup. This shows that no key was removed since the first row was read.
+ * Returns the ids of the keys of a vault. The manifest has the list at the moment of the backup. A backup starts again if the list has changed
+ * since the first row was read.
  */
 export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 

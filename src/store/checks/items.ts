@@ -1,4 +1,4 @@
-import type { VaultKey, VaultKeys } from "../../crypto/vault-keys.ts";
+import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { blindIndex } from "../../crypto/seal.ts";
 import { wrongDeletionColumns } from "../items/deleted-items.ts";
 import type { FileRow } from "../items/files.ts";
@@ -64,17 +64,10 @@ export async function checkCurrent(keys: VaultKeys, vault: string, row: IndexedR
   const named = { vault, item: row.id, version: row.version, table: "items" };
   const opened = await openItem(keys, vault, row, []);
   if (!opened.ok) return [fault("row_unreadable", named, `${await closedPart(keys, vault, row)} does not open`)];
-  const accepted = await Promise.all(keys.all.map((key) => indexesOf(key, opened.value.title)));
-  const wrong = [
-    ...(accepted.some(({ title_index }) => row.title_index === title_index) ? [] : ["title_index"]),
-    ...(accepted.some(({ folded_index }) => row.folded_index === folded_index) ? [] : ["folded_index"]),
-  ];
-  const indexes = accepted[0]!;
+  const { title } = opened.value;
+  const indexes: Indexes = { title_index: await blindIndex(keys.index, title), folded_index: await foldedIndex(keys, title) };
+  const wrong = (["title_index", "folded_index"] as const).filter((column) => row[column] !== indexes[column]);
   return wrong.map((column) => Object.assign(fault("index_wrong", named, `${column} is not that of the title`), { indexes }));
-}
-
-async function indexesOf(key: VaultKey, title: string): Promise<Indexes> {
-  return { title_index: await blindIndex(key.index, title), folded_index: await foldedIndex(key, title) };
 }
 
 const closedPart = async (keys: VaultKeys, vault: string, row: ItemRow): Promise<string> =>

@@ -112,7 +112,7 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   const unchanged = before?.vault.attributeVersion === after.attributeVersion;
   // A change of the version shows both texts (vault/items.ts).
   const texts = unchanged ? before.row : await sealVault(keys, after as NamedVault);
-  const row = vaultRow(after, texts, wrapped, hasNewKey ? null : before.row.resealed);
+  const row = vaultRow(after, texts, wrapped);
   const keptMax = Math.max(0, ...commit.items.map(countKept));
   const update = () => [updateVault(db, row, commit.sealedGrowth, keptMax), ...(hasNewKey ? [writeKeys(db, row)] : [])];
   const vault = before
@@ -213,7 +213,7 @@ async function changeItem(
 const VAULT_COLUMNS = Object.keys(TABLES.vaults.columns).filter((column) => column !== "versions_kept") as (keyof VaultRow)[];
 
 /** The columns of a vault that a commit does not change, or changes relative to their value in D1. */
-const UNSET: ReadonlySet<keyof VaultRow> = new Set(["id", "created_at", "root_key_id", "keys", "resealed", "sealed_bytes"]);
+const UNSET: ReadonlySet<keyof VaultRow> = new Set(["id", "created_at", "root_key_id", "keys", "sealed_bytes"]);
 const STATE_COLUMNS = VAULT_COLUMNS.filter((column) => !UNSET.has(column));
 
 const VAULT_SQL = {
@@ -223,7 +223,7 @@ const VAULT_SQL = {
   updateVault: `
     UPDATE vaults SET sealed_bytes = max(sealed_bytes + ?2, 0), versions_kept = max(versions_kept, ?3), ${assignments(STATE_COLUMNS, 4)}
     WHERE id = ?1`,
-  writeKeys: "UPDATE vaults SET root_key_id = ?2, keys = ?3, resealed = NULL WHERE id = ?1",
+  writeKeys: "UPDATE vaults SET root_key_id = ?2, keys = ?3 WHERE id = ?1",
 };
 
 /**

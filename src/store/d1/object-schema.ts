@@ -10,7 +10,7 @@
 export const OPERATOR_MIGRATIONS: readonly string[] = [
   `CREATE TABLE jobs (
     id TEXT NOT NULL PRIMARY KEY, request TEXT NOT NULL, kind TEXT NOT NULL, holds TEXT,
-    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'paused', 'done', 'failed', 'stopped')), writes INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'stopped')), writes INTEGER NOT NULL,
     data TEXT NOT NULL, data_format INTEGER NOT NULL, tries INTEGER NOT NULL, due INTEGER NOT NULL,
     done INTEGER NOT NULL, total INTEGER NOT NULL, result TEXT, created_at INTEGER NOT NULL, ended_at INTEGER, reason TEXT,
     steps INTEGER NOT NULL DEFAULT 0, dry_run INTEGER NOT NULL

@@ -26,8 +26,8 @@ export async function sealItem(keys: VaultKeys, item: Item): Promise<SealedItem>
   const [overview, details, title_index, folded_index] = await Promise.all([
     sealText(keys, associatedData.overview(item.vault, item), summary),
     sealText(keys, associatedData.details(item.vault, item), secrets, Uint8Array.fromHex(item.nonce)),
-    blindIndex(keys.newest.index, item.title),
-    foldedIndex(keys.newest, item.title),
+    blindIndex(keys.index, item.title),
+    foldedIndex(keys, item.title),
   ]);
   return { id: item.id, version: item.version, overview, details, title_index, folded_index };
 }

@@ -1,5 +1,5 @@
 import { blindIndex, listMac } from "../../crypto/seal.ts";
-import { cachedVaultKeys } from "../../crypto/vault-keys.ts";
+import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { type Filter, idsOf, itemPasses, titleOf } from "../../model/filter.ts";
 import type { BrokenItem, OfVault, Summary } from "../../model/item.ts";
 import { isSameState, type ListState } from "../../model/list-state.ts";
@@ -59,21 +59,20 @@ const namedBy = (ids: readonly string[]): Source => ({
   condition: "id IN (SELECT value FROM json_each(?2))",
   value: JSON.stringify(ids),
 });
-/** Returns the source of rows with one of these blind indexes: those of the title under the keys of the vault. */
-const titledBy = (indexes: readonly string[]): Source => ({
+/** Returns the source of the rows with the blind index of a title. */
+const titledBy = (index: string): Source => ({
   // Without the hint SQLite takes the primary key and reads every Item.
   table: "items INDEXED BY items_by_title",
-  ...(indexes.length === 1
-    ? { condition: "title_index = ?2", value: indexes[0]! }
-    : { condition: "title_index IN (SELECT value FROM json_each(?2))", value: JSON.stringify(indexes) }),
+  condition: "title_index = ?2",
+  value: index,
 });
 /**
  * Returns the source as `titledBy` does, among some Items. It uses the primary key, so that rows of other Items with the title are not read.
  */
-const titledAmong = (indexes: readonly string[], items: ReadonlySet<string>): Source => ({
+const titledAmong = (index: string, items: ReadonlySet<string>): Source => ({
   table: "items NOT INDEXED",
-  condition: "title_index IN (SELECT value FROM json_each(?2 ->> 0)) AND id IN (SELECT value FROM json_each(?2 ->> 1))",
-  value: JSON.stringify([indexes, [...items]]),
+  condition: "title_index = ?2 ->> 0 AND id IN (SELECT value FROM json_each(?2 ->> 1))",
+  value: JSON.stringify([index, [...items]]),
 });
 
 const STATE_COLUMNS = "content_version, attribute_version, updated_at";
@@ -150,7 +149,7 @@ export async function loadSlice(
     next: rows.length < tables[0].length ? rows.at(-1)!.id : undefined,
     state,
     unchanged: known !== undefined && isSameState(known, state),
-    sign: (text) => listMac(keys.newest.index, `${joined.sealed_bytes} ${text}`),
+    sign: (text) => listMac(keys.index, `${joined.sealed_bytes} ${text}`),
   });
 }
 
@@ -180,25 +179,18 @@ function load(store: Store, access: VaultAccess, { table, condition, value }: So
   return loadFromVault<StateRow, [Row]>(store, access, STATE, rows);
 }
 
-/** D1 calls for a title: one without keys, and two because the vault may get new keys, or another replica may have other keys. */
-const TITLED_CALLS_MAX = 3;
-
 /**
- * Loads the rows with the blind index of a title. The index key is in the vault's row, wrapped. An isolate without the key in its
- * cache makes one more D1 call for it first. A call asks for the indexes under all keys found so far; a replica may not have the
- * latest keys yet. If further keys appear after that, all rows are read.
+ * Loads the rows with the blind index of a title. The index key never changes. It is in the vault's row, wrapped, so an isolate
+ * without the key in its cache makes one more D1 call for it first.
  */
 async function loadTitled(store: Store, access: VaultAccess, title: string, range: Range): ReturnType<typeof load> {
-  let keys = cachedVaultKeys(store.keyring, access.vault, store.now)?.all ?? [];
-  for (let calls = 0; calls < TITLED_CALLS_MAX; calls++) {
-    const indexes = await Promise.all(keys.map(({ index }) => blindIndex(index, title)));
-    const source = access.items ? titledAmong(indexes, access.items) : titledBy(indexes);
-    const found = await load(store, access, source, range);
-    if (!found.ok) return found;
-    const { all } = found.value.keys;
-    if (all.every(({ id }) => keys.some((key) => key.id === id))) return found;
-    keys = keys.concat(all);
-  }
-  // The titles are compared after the rows are decrypted.
-  return load(store, access, access.items ? namedBy([...access.items]) : ALL, range);
+  const cached = cachedVaultKeys(store.keyring, access.vault, store.now);
+  const found = await load(store, access, await titledIn(access, cached, title), range);
+  return cached || !found.ok ? found : load(store, access, await titledIn(access, found.value.keys, title), range);
+}
+
+/** Returns the source of the rows with a title; without keys, a source of no rows. */
+async function titledIn({ items }: VaultAccess, keys: VaultKeys | undefined, title: string): Promise<Source> {
+  const index = keys ? await blindIndex(keys.index, title) : "";
+  return items ? titledAmong(index, items) : titledBy(index);
 }

@@ -52,7 +52,7 @@ interface JobData {
   readonly format: number;
 }
 
-const UNENDED = "state IN ('waiting', 'running', 'paused')";
+const UNENDED = "state IN ('waiting', 'running')";
 
 const COUNTS = ["writes", "data_format", "tries", "done", "total", "steps"];
 
@@ -76,7 +76,7 @@ const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%
 const MAY_STEP = `
   (state = 'running' OR state = 'waiting' AND NOT EXISTS (
     SELECT 1 FROM jobs AS other WHERE other.${UNENDED} AND ${overlap("other.holds", "jobs.holds")}
-      AND (other.state IN ('running', 'paused') OR (other.created_at, other.id) < (jobs.created_at, jobs.id))))`;
+      AND (other.state = 'running' OR (other.created_at, other.id) < (jobs.created_at, jobs.id))))`;
 
 const SQL = {
   endDamaged: `
@@ -99,9 +99,6 @@ const SQL = {
     ORDER BY created_at DESC, id DESC LIMIT ?1`,
   // A job that was stopped during its step stays stopped.
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
-  pause: `UPDATE jobs SET state = 'paused' WHERE id = ?1 AND ${UNENDED}`,
-  // It may not have begun, and others that exclude it may not have ended.
-  resume: "UPDATE jobs SET state = 'waiting', tries = 0, due = ?2 WHERE id = ?1 AND state = 'paused'",
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
     UPDATE jobs SET data = ?2, data_format = ?3, tries = 0, due = ?4, done = ?5, total = ?6, result = ?7, writes = ?8, reason = NULL,
@@ -203,16 +200,6 @@ export function beginStep(sql: SqlStorage, id: string, retryAt: number): void {
 /** Keeps why the step will be tried again. */
 export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind): void {
   sql.exec(SQL.recordFailure, id, reason);
-}
-
-/** Lets a job make no steps until `resumeJob`. A step that is under way is finished. */
-export function pauseJob(sql: SqlStorage, id: string): void {
-  sql.exec(SQL.pause, id);
-}
-
-/** Lets a paused job go on. In: Unix milliseconds. */
-export function resumeJob(sql: SqlStorage, id: string, now: number): void {
-  sql.exec(SQL.resume, id, now);
 }
 
 /** What a step has reached, as the admin sees it. */

@@ -1,9 +1,9 @@
-import { cachedVaultKeys, namesOf, type VaultKeys } from "../../crypto/vault-keys.ts";
+import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { namesNone, type Reference } from "../../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
-import { foldedIndexes } from "../items/folded-index.ts";
+import { foldedIndex } from "../items/folded-index.ts";
 import {
   type FoundRow,
   type KeysInUse,
@@ -41,21 +41,13 @@ import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
  * - for the Files, if a reference names no field.
  */
 
-/** Computes the blind indexes of a name once for each vault. */
-function createIndexer(): (keys: VaultKeys, name: string) => Promise<string[]> {
-  const known = new Map<string, Promise<string[]>>();
-  return (keys, name) => {
-    const key = `${namesOf(keys)}/${name}`;
-    const index = known.get(key) ?? foldedIndexes(keys, name);
-    known.set(key, index);
-    return index;
-  };
+/** Computes the blind index of a name once for each vault. */
+function createIndexer(): (vault: string, keys: VaultKeys, name: string) => Promise<string> {
+  const known = new Map<string, Promise<string>>();
+  return (vault, keys, name) => known.getOrInsertComputed(`${vault}/${name}`, () => foldedIndex(keys, name));
 }
 
-/**
- * Tries of a request, if the keys of a vault change between two of its D1 calls. A reseal changes them twice: it adds new keys,
- * and at its end removes the old keys. Two reseals may fall into one request (seed 130 of the simulator).
- */
+/** Tries of a request, if a vault gets a new key, or loses an earlier one, between two of its D1 calls. */
 const TRIES_MAX = 5;
 
 /**
@@ -92,7 +84,7 @@ async function resolveOnce(
   const known = await Promise.all(
     pairs.map(async ({ vault, part }) => {
       const keys = cachedVaultKeys(store.keyring, vault, store.now);
-      return keys ? wantedIn(vault, idIn(part), await index(keys, part), reading.scope) : [];
+      return keys ? wantedIn(vault, idIn(part), await index(vault, keys, part), reading.scope) : [];
     }),
   );
   const guesses = new Map(known.flat().map((one): [string, Wanted] => [nameOf(one), one]));
@@ -107,7 +99,9 @@ async function resolveOnce(
   const begun = await Promise.all(
     references.map(async (reference): Promise<Result<Search>> => {
       const vault = findVault(vaults, reference.vault);
-      return vault.ok ? ok(startSearch(reference, vault.value, await index(vault.value.keys, reference.item))) : vault;
+      if (!vault.ok) return vault;
+      const { id, keys } = vault.value;
+      return ok(startSearch(reference, vault.value, await index(id, keys, reference.item)));
     }),
   );
   const searches = begun.flatMap((search) => (search.ok ? [search.value] : []));
@@ -150,10 +144,7 @@ interface Reading extends Reader {
 
 const nameOf = (one: Wanted): string => [one.vault, one.item, one.folded].join("/");
 
-/**
- * Loads the Items of the searches that were not wholly queried. While the vault gets new keys, an Item may change its blind index
- * between two queries. Fails as `loadWanted` does.
- */
+/** Loads the Items of the searches that were not wholly queried. Fails as `loadWanted` does. */
 async function loadMissing(
   store: Store,
   reading: Reading,
@@ -194,7 +185,7 @@ async function readItems(
     if (!loaded.ok) return loaded;
     pending = loaded.value;
   }
-  return ok(({ vault, folded }) => folded.reduce((sum, index) => sum + (titled.get(`${vault.id}/${index}`)?.length ?? 0), 0));
+  return ok(({ vault, folded }) => titled.get(`${vault.id}/${folded}`)?.length ?? 0);
 }
 
 /** References that name no field of their Item, and therefore a File. */

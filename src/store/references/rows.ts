@@ -21,8 +21,8 @@ export interface Reader {
 }
 
 /**
- * The keys of the vaults, as the first call found them. A vault may gain or lose keys before a further call, which another replica may
- * answer. A blind index under a lost key then finds nothing, and a row under a new key cannot be decrypted. The request then starts again.
+ * The keys of the vaults, as the first call found them. A vault may get a key before a further call, which another replica may
+ * answer. A row under the new key then cannot be decrypted. The request then starts again.
  */
 export interface KeysInUse {
   /** The column `keys`, by the ids of the vaults. */
@@ -53,10 +53,10 @@ export type ListedRow = KeyRow & NameRow;
 const CALL_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /**
- * Items that one call loads. 100 references name fewer than `guessed`, except with many vaults. `wanted` has room for all Items that 100
- * references can name. Each may name one Item by id and three by title, or six while the vault gets new keys. The Items of scopes are added.
+ * Items that one call loads. 100 references name fewer than `guessed`, except with many vaults. `wanted` has room for all Items
+ * that 100 references can name. Each may name one Item by id and three by title. The Items of scopes are added.
  */
-export const CALL_ITEMS_MAX = { guessed: 200, wanted: 7 * LIMITS.references + LIMITS.tokenItems };
+export const CALL_ITEMS_MAX = { guessed: 200, wanted: 4 * LIMITS.references + LIMITS.tokenItems };
 
 /** Without the hint SQLite takes the primary key and reads every Item. */
 const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";

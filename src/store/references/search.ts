@@ -32,9 +32,9 @@ export interface Search {
   readonly vault: ReferencedVault;
   /** The id that the reference names, if it has the form of one. */
   readonly item: string | undefined;
-  /** The name, folded, and its blind indexes in the vault: two while the vault gets new keys. */
+  /** The name, folded, and its blind index in the vault. */
   readonly title: string;
-  readonly folded: readonly string[];
+  readonly folded: string;
   byId: Hit | undefined;
   readonly byTitle: Hit[];
 }
@@ -45,7 +45,7 @@ export function idIn(part: string): string | undefined {
   return id !== undefined && isId(id) ? id : undefined;
 }
 
-export const startSearch = (reference: Reference, vault: ReferencedVault, folded: readonly string[]): Search => ({
+export const startSearch = (reference: Reference, vault: ReferencedVault, folded: string): Search => ({
   reference,
   vault,
   item: idIn(reference.item),
@@ -58,13 +58,13 @@ export const startSearch = (reference: Reference, vault: ReferencedVault, folded
 export const wantedBy = ({ vault, item, folded }: Search, scope: Scope): Wanted[] => wantedIn(vault.id, item, folded, scope);
 
 /**
- * Returns the rows to load. `item` is the named id, if any; `indexes` are the blind indexes of the name. In a vault with only
+ * Returns the rows to load. `item` is the named id, if any; `folded` is the blind index of the name. In a vault with only
  * some Items in scope, exactly these Items are loaded: other Items may have the same name, which must not make it ambiguous.
  */
-export function wantedIn(vault: string, item: string | undefined, indexes: readonly string[], scope: Scope): Wanted[] {
+export function wantedIn(vault: string, item: string | undefined, folded: string, scope: Scope): Wanted[] {
   const items = itemsIn(scope[vault]);
   if (items) return [...items].map((id) => ({ vault, item: id, folded: null }));
-  return indexes.map((folded, index) => ({ vault, item: (index === 0 && item) || null, folded }));
+  return [{ vault, item: item ?? null, folded }];
 }
 
 type LoadedRow = FoundRow & { readonly details: string };
@@ -74,7 +74,7 @@ export function indexSearches(searches: readonly Search[]): (row: FoundRow) => r
   const byKey = new Map<string, Set<Search>>();
   for (const search of searches) {
     const { vault, item, folded } = search;
-    for (const key of [...(item === undefined ? [] : [item]), ...folded])
+    for (const key of item === undefined ? [folded] : [item, folded])
       byKey.getOrInsertComputed(`${vault.id}/${key}`, () => new Set()).add(search);
   }
   const at = (vault: string, key: string) => byKey.get(`${vault}/${key}`) ?? [];
@@ -91,7 +91,7 @@ export async function readItem(row: LoadedRow, searches: readonly Search[], cont
     // The index is never trusted alone.
     const named = opened.ok
       ? opened.value.state !== "ARCHIVED" && fold(opened.value.title) === search.title
-      : search.folded.includes(row.folded);
+      : search.folded === row.folded;
     if (search.item === row.id) search.byId = lookUp(search.reference);
     else if (named) search.byTitle.push(lookUp(search.reference));
   }

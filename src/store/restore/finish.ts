@@ -72,12 +72,10 @@ async function finishStatements(
     Object.entries(damaged).map(([column, value]) => [column, mend(column, value, manifest.at)]),
   ) as unknown as VaultRow;
   const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
-  // The backup may have rows that a reseal had not sealed again yet. So a reseal that was under way begins again with the first row.
-  const inserted: VaultRow = { ...row, resealed: null };
   const entry = await sealActivity(store, entryOf(input.entry, origin, row.id));
   return [
     await proofStatement(db, keyring.keys.get(row.root_key_id)!),
-    db.prepare(SQL.vault(Object.keys(inserted))).bind(row.id, JSON.stringify(inserted)),
+    db.prepare(SQL.vault(Object.keys(row))).bind(row.id, JSON.stringify(row)),
     ...(position.rowsLeftOut > 0 || isMended ? [recount(db, row.id)] : []),
     ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
       db.prepare(SQL.version(name, other)).bind(row.id),

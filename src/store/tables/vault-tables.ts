@@ -56,7 +56,6 @@ export const VAULT_TABLES = {
       restored: "number",
       destroyed: "number",
       versions_kept: "number",
-      resealed: "text?",
     },
     associatedData: {
       name: textOfVault("vaultName"),

@@ -2,7 +2,6 @@ import { KEY_ID_LENGTH, KEY_NUMBER_LENGTH, newestKeyId, parseKeyList } from "../
 import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
-import { parsePosition, START } from "../../model/reseal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { isNamed, type NamedVault, type Vault } from "../../model/vault.ts";
 import type { Store } from "../d1/database.ts";
@@ -125,20 +124,10 @@ const plainVault = (row: VaultRow): Omit<Vault, "name" | "description"> => ({
   ...keyStateOf(row),
 });
 
-/**
- * Returns the attributes derived from the list of keys. A vault with several keys is being resealed. If the list is damaged,
- * `dataKeyId` may be any text.
- */
-function keyStateOf({ keys, resealed }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "reseal"> {
-  const [newest, ...earlier] = parseKeyList(keys);
-  const [previous] = earlier;
-  const numbers = earlier.map(({ number }) => number);
-  const position = resealed === null ? START : parsePosition(resealed, numbers);
-  return {
-    dataKeyId: newestKeyId(keys),
-    keyNumber: newest?.number ?? 0,
-    reseal: previous && { previous: previous.id, position },
-  };
+/** Returns the attributes that follow from the list of keys. If the list is damaged, `dataKeyId` may be any text. */
+function keyStateOf({ keys }: VaultRow): Pick<Vault, "dataKeyId" | "keyNumber" | "earlierKeys"> {
+  const list = parseKeyList(keys);
+  return { dataKeyId: newestKeyId(keys), keyNumber: list[0]?.number ?? 0, earlierKeys: Math.max(0, list.length - 1) };
 }
 
 /** A vault whose row cannot be decrypted. It can only be listed and deleted. */
@@ -154,17 +143,11 @@ export const brokenVault = (row: VaultRow, refusal: Refusal): BrokenVault => ({
   refusal,
 });
 
-/** Returns the row of a vault, from its sealed columns, its wrapped keys, and the progress of its reseal (`VaultRow`). */
-export const vaultRow = (
-  vault: Vault,
-  { name, description }: VaultTexts,
-  keys: WrappedKeys,
-  resealed: string | null,
-): VaultRow => ({
+/** Returns the row of a vault, from its sealed columns and its wrapped keys. */
+export const vaultRow = (vault: Vault, { name, description }: VaultTexts, keys: WrappedKeys): VaultRow => ({
   id: vault.id,
   root_key_id: keys.rootKeyId,
   keys: keys.list,
-  resealed,
   name,
   description,
   attribute_version: vault.attributeVersion,

@@ -12,7 +12,7 @@ export const HOSTILE = "x\u001B]0;owned\u0007\u001B[2J\u009B31m\u202Ey";
 export const OBEYED = /[^\P{C}\n\t\u200D]/u;
 
 /** Attributes that ask for another request, so that no command goes on for ever. */
-const CONTINUING = new Set(["next", "cursor", "waiting", "reseal", "rewrapping"]);
+const CONTINUING = new Set(["next", "cursor", "waiting", "rewrapping"]);
 const ENDS: ReadonlySet<unknown> = new Set(["done", "planned"]);
 
 const resolved = ({ $ref, ...schema }: Schema): Schema => ($ref === undefined ? schema : schemaNamed($ref));

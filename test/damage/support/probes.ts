@@ -66,7 +66,7 @@ const bound =
 
 export function listProbes(world: World): Probe[] {
   const [uuid, connect, asAdmin] = [bound(world.uuid), bound(world.connect), bound(admin)];
-  const c = world.resealing.vault;
+  const c = world.renewed.vault;
   const reader = world.readers[0]!;
   const get = (call: typeof uuid, name: string, path: string, about: readonly string[] = []): Probe => ({
     name,
@@ -125,7 +125,7 @@ export function listProbes(world: World): Probe[] {
     get(uuid, "vaults", "/v1/vaults"),
     get(uuid, "vault C", `/v1/vaults/${c}`, [c]),
     get(uuid, "items C", `/v1/vaults/${c}/items`, [c]),
-    get(uuid, "item C", `/v1/vaults/${c}/items/${world.resealing.item}`, [c, world.resealing.item]),
+    get(uuid, "item C", `/v1/vaults/${c}/items/${world.renewed.item}`, [c, world.renewed.item]),
     get(uuid, "token", "/v1/token"),
     get(uuid, "activity", "/v1/activity?limit=1000"),
     get(asAdmin, "activity of a token", `/v1/admin/tokens/${reader}/activity?limit=1000`, [reader]),

@@ -1,12 +1,10 @@
-import { resealBy } from "../../support/reseals.ts";
 import { env } from "cloudflare:workers";
 import { LIMITS } from "../../../src/model/limits.ts";
-import { formatPosition, START } from "../../../src/model/reseal.ts";
 import { backUpAll } from "../../support/backup.ts";
 import { browser, signIn } from "../../support/console.ts";
 import { loginCode } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
-import { dataKeyOf } from "../../support/sealed-columns.ts";
+import { renewKey } from "../../support/sealed-columns.ts";
 import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Permission } from "../../support/service.ts";
 import { untilLogged } from "../../support/activity.ts";
@@ -18,8 +16,8 @@ import { type Planted, plantVault } from "../../verify/support/vault.ts";
 export interface World {
   /** Rows of the first one are damaged. */
   readonly vaults: readonly [Planted, Planted];
-  /** A vault whose reseal is under way: columns that are NULL otherwise are damaged in its row. */
-  readonly resealing: { readonly vault: string; readonly item: string };
+  /** A vault with an earlier key and quotas: columns that are NULL otherwise are damaged in its row. */
+  readonly renewed: { readonly vault: string; readonly item: string };
   /** Read and write all vaults, each in its dialect. They sign in, and are not damaged. */
   readonly uuid: Client;
   readonly connect: Client;
@@ -42,12 +40,6 @@ const LONELY = [
   ...UNKNOWN.map((id) => `INSERT INTO job_writes (id, created_at, writes) VALUES ('${id}', 1, 1)`),
   ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest) VALUES ('${id}', 1, 'digest')`),
 ];
-
-async function beginReseal(vault: string): Promise<void> {
-  await resealBy(vault, await dataKeyOf(vault), {}, { most: 1 });
-  // The position before the first slice, which NULL also stands for.
-  await env.DB.prepare("UPDATE vaults SET resealed = ?2 WHERE id = ?1").bind(vault, formatPosition(START)).run();
-}
 
 /** Issues a token below another one, one below that, and so on, as deep as there may be. */
 async function issueBelow(issuing: string, name: string, vaults: Record<string, Permission>): Promise<void> {
@@ -76,8 +68,8 @@ export async function plantWorld(): Promise<World> {
     await call("DELETE", `${items}/${id}`);
     await restoreAndDestroy(call, `/v1/vaults/${vault}`);
   }
-  const resealing = await makeVault();
-  const names = [...vaults.map(({ vault }) => vault), resealing];
+  const renewed = await makeVault();
+  const names = [...vaults.map(({ vault }) => vault), renewed];
   const scope = Object.fromEntries(names.map((vault) => [vault, "rwd" as const]));
   for (const name of ["a", "b"]) {
     const { token, id } = await makeToken(scope, { name });
@@ -97,12 +89,12 @@ export async function plantWorld(): Promise<World> {
   const { token, id: reader } = await makeToken(scope, { name: "uuid" });
   const { token: other, id: connect } = await makeToken(scope, { name: "connect", dialect: "connect" });
   const uuid = client(token);
-  const { id: item } = (await uuid("POST", `/v1/vaults/${resealing}/items`, { body: LOGIN })).body;
+  const { id: item } = (await uuid("POST", `/v1/vaults/${renewed}/items`, { body: LOGIN })).body;
   const quota = { items: 1_000, bytes: 1_000_000, fileBytes: 1_000_000 };
-  await admin("PATCH", `/v1/admin/vaults/${resealing}`, { body: { quota } });
+  await admin("PATCH", `/v1/admin/vaults/${renewed}`, { body: { quota } });
   await env.DB.batch(LONELY.map((sql) => env.DB.prepare(sql)));
   await backUpAll();
-  await beginReseal(resealing);
+  await renewKey(renewed);
   await untilLogged();
-  return { vaults, resealing: { vault: resealing, item }, uuid, connect: client(other), text: token, readers: [reader, connect] };
+  return { vaults, renewed: { vault: renewed, item }, uuid, connect: client(other), text: token, readers: [reader, connect] };
 }

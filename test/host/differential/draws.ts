@@ -83,11 +83,6 @@ const download: Draw = (w) => ({
 
 const inline: Draw = (w) => ({ query: query({ inline_files: w.pick([undefined, "true", "T", "0", "maybe"]) }) });
 
-const reseal = (w: World): object => {
-  const vault = w.one("vault");
-  return { kind: "reseal", vault, dataKey: w.one("dataKey", { vault }) };
-};
-
 const job: Draw = (w) => ({
   body: w.pick([
     { kind: "rewrap" },
@@ -98,7 +93,6 @@ const job: Draw = (w) => ({
     { kind: "backup", vault: w.one("vault"), full: w.chance(0.3), dryRun: w.chance(0.3) },
     { kind: "restore", vault: w.one("vault"), dryRun: w.chance(0.6), overwrite: w.chance(0.5) },
     { kind: "restore", ...w.place("item"), overwrite: w.chance(0.5) },
-    reseal(w),
     { kind: "nope" },
     {},
   ]),
@@ -199,6 +193,7 @@ export const DRAWS: Readonly<Record<OperationId, readonly [weight: number, draw:
     5,
     (w) => ({ body: w.pick([{ name: `Vault ${w.next()}` }, { description: "other" }, { quota: { items: 50 } }, {}, { x: 1 }]) }),
   ],
+  renewVaultKey: [1, (w) => ({ body: w.pick([{ replaces: w.one("dataKey") }, {}]) })],
   deleteVault: [0.3, nothing],
   listTokens: [4, nothing],
   createToken: [8, (w) => ({ body: w.chance(0.06) ? { name: `copy ${w.next()}`, backupsOnly: true } : newToken(w) })],
@@ -223,8 +218,6 @@ export const DRAWS: Readonly<Record<OperationId, readonly [weight: number, draw:
   createJob: [3, job],
   getJob: [3, (w) => ({ query: query({ wait: w.pick([undefined, 0, 31]) }) })],
   stopJob: [1, nothing],
-  pauseJob: [1, nothing],
-  resumeJob: [1, nothing],
   listJobFindings: [2, nothing],
   listPeople: [2, nothing],
   addPerson: [

@@ -3,7 +3,7 @@ import { createIssuer } from "../../../src/http/endpoints/admin-issuers.ts";
 import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
-import { createVault, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
+import { createVault, renewVaultKey, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
 import { resolveReferences } from "../../../src/http/endpoints/resolve.ts";
 import type { ParseCall } from "../../../src/http/route.ts";
@@ -35,6 +35,7 @@ export const PARSERS: Readonly<Record<string, (body: unknown) => Result<unknown>
   Patch: parsePatch,
   NewVault: endpoint(createVault),
   VaultChange: endpoint(updateVault),
+  VaultKeyRenewal: endpoint(renewVaultKey),
   NewToken: endpoint(createToken),
   NewIssuer: endpoint(createIssuer),
   NewRule: endpoint(createRule),

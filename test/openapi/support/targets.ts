@@ -9,6 +9,7 @@ import { JOBS } from "../../support/jobs.ts";
 import { startProvider } from "../../support/identity-provider.ts";
 import { loginCode, REDIRECT } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
+import { dataKeyOf } from "../../support/sealed-columns.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { formOf, newSigningKey, tokenOf } from "../../support/workload-tokens.ts";
 import { makeIssuer, makeRule } from "../../support/workloads.ts";
@@ -141,7 +142,8 @@ async function prepareAdmin({ path }: Row): Promise<Record<string, string>> {
     ? (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } })).body.id
     : "";
   if (path.endsWith("/object")) await env.BACKUPS.put(OBJECT, "object");
-  return { vault, token, person, job, webhook, issuer, rule };
+  const dataKey = path.includes("{vault}/keys") ? await dataKeyOf(vault) : "";
+  return { vault, token, person, job, webhook, issuer, rule, dataKey };
 }
 
 const vaultPath = () => [1, 2, 3].map(() => crypto.randomUUID()).join("/");
@@ -162,6 +164,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
   resolveReferences: ({ vault, item }) => ({ body: { references: [`op://${vault}/${item}/password`] } }),
   createVault: () => ({ body: { name: "New" } }),
   updateVault: () => ({ body: { name: "Other" } }),
+  renewVaultKey: ({ dataKey }) => ({ body: { replaces: dataKey } }),
   createChildToken: ({ vault }) => ({ body: { name: "new", vaults: { [vault!]: "rwd" } } }),
   createToken: () => ({ body: { name: "new", vaults: {} } }),
   createIssuer: () => ({ body: { name: "new", issuer: `https://${crypto.randomUUID()}.example.com` } }),

@@ -56,7 +56,7 @@ export type ModelStore = ReturnType<typeof createStore>;
 export function createStore(broken: Broken = {}, retention: Retention = NOTHING_KEPT) {
   const times = { createdAt: 0, updatedAt: 0 };
   const counts = { items: 1, created: 1, deleted: 0, restored: 0, destroyed: 0, files: 1, fileBytes: 1 };
-  const own = { sealedBytes: 0, quota: DEFAULT_QUOTA, dataKeyId: VAULT, keyNumber: 1 };
+  const own = { sealedBytes: 0, quota: DEFAULT_QUOTA, dataKeyId: VAULT, keyNumber: 1, earlierKeys: 0 };
   const versions = { attributeVersion: 1, contentVersion: 1 };
   let vault: Vault = { id: VAULT, name: "", description: "", ...versions, ...counts, ...own, ...times };
   const content = { title: "", category: "LOGIN", urls: [], favorite: false, sections: [], fields: [] } as const;

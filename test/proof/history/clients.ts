@@ -5,7 +5,6 @@ import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from
 import { checkEvents, startListener } from "./listener.ts";
 import { faultyCoordinators } from "./faulty-coordinators.ts";
 import { writeFiles } from "./files.ts";
-import { startReseals } from "./reseals.ts";
 import type { Kind, PlannedCall } from "./calls.ts";
 import { freshItem } from "../../support/files.ts";
 import { admin, type Client, client, makeToken } from "../../support/service.ts";
@@ -19,8 +18,6 @@ export interface Load {
   /** How many further clients write and read Files of one more Item of the vault, with as many operations each. */
   readonly fileClients: number;
   readonly rates: FaultRates;
-  /** Whether the admin gives the vault new keys meanwhile, again and again. */
-  readonly reseals?: boolean;
   /** Changes the SQL of the coordinators' D1 calls. */
   readonly rewrite?: Hooks["rewrite"];
 }
@@ -35,8 +32,6 @@ export interface Run {
   readonly fileErrors: readonly string[];
   /** How the events that a listener got differ from the writes. */
   readonly eventErrors: readonly string[];
-  /** How often the vault has got new keys. */
-  readonly reseals: number;
 }
 
 /** The number of Items to which most requests go. */
@@ -61,7 +56,7 @@ interface Session {
   readonly keyed: PlannedCall[];
 }
 
-export async function runLoad({ seed, operations, clients, fileClients, rates, reseals = false, rewrite }: Load): Promise<Run> {
+export async function runLoad({ seed, operations, clients, fileClients, rates, rewrite }: Load): Promise<Run> {
   const plan = createFaultPlan(seed, rates);
   const fixture = await freshItem();
   const { vault, items } = fixture;
@@ -181,13 +176,11 @@ export async function runLoad({ seed, operations, clients, fileClients, rates, r
   const share = Math.ceil(operations / (clients + fileClients));
   const writers = Array.from({ length: clients }, (_, name) => work(name, share));
   const load = { fixture, plan, coordinators, clients: fileClients, steps: share };
-  const resealing = reseals ? startReseals(vault, coordinators.namespaceFor("admin")) : undefined;
   const [{ errors: fileErrors }] = await Promise.all([writeFiles(load), ...writers]);
-  const resealed = (await resealing?.stop()) ?? 0;
   await coordinators.release();
   await listener.stop();
   const eventErrors = [...listener.unexpected, ...checkEvents(recorder.history, listener.events)];
   await recorder.recordList(first, () => first.call("GET", items));
   for (const item of recorder.knownItems) await send(first, { kind: "read", item }, false, {});
-  return { vault, recorder, plan, names, fileErrors, eventErrors, reseals: resealed };
+  return { vault, recorder, plan, names, fileErrors, eventErrors };
 }

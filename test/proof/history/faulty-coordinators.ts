@@ -2,7 +2,6 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
-import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import { type Hooks, rebindCoordinator, sleep } from "../../support/bindings.ts";
 import { drawFault, faultyDatabase, type Fault, type FaultPlan } from "./fault-plan.ts";
 import { poisoner } from "./poisoned-operations.ts";
@@ -103,10 +102,6 @@ export function faultyCoordinators(plan: FaultPlan, names: readonly string[], re
             return write(name, random, poison(operation));
           },
           expect: (address: ContentAddress) => expect(name, random, address),
-          async reseal(request: ResealRequest) {
-            await bound.getOrInsertComputed(name, bind);
-            return env.COORDINATOR.getByName(name).reseal(request);
-          },
         };
       };
       return { getByName } as unknown as Env["COORDINATOR"];

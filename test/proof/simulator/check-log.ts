@@ -86,7 +86,7 @@ function wantedOfAdmin({ actor, method, path, reply }: AdminCall): Wanted | unde
   // The log of a token that has ended takes no entry.
   if (reply.status === 401) return { entry: join(actor, "CREATE", "DENY", actor), optional: true };
   if (reply.status >= 300 && !isUncertain) return undefined;
-  const action = /\/(pause|resume)$/.test(path) ? "UPDATE" : OF_ADMIN[method];
+  const action = path.endsWith("/keys") ? "UPDATE" : OF_ADMIN[method];
   return { entry: join("admin", action!, "SUCCESS", actor), optional: isUncertain };
 }
 

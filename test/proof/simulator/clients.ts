@@ -60,7 +60,7 @@ export interface Admin {
   /** A commit of the same vault that changes no Item. */
   readonly renameVault: (id: string) => Promise<void>;
   /** Starts a job that gives the vault a new key, unless one is under way, and may pause it for a while. */
-  readonly resealVault: (id: string) => Promise<void>;
+  readonly renewKey: (id: string) => Promise<void>;
   /** Starts a job that backs up a vault, or all, unless one is under way. */
   readonly backUp: (vault: string | undefined) => Promise<void>;
   /** Starts a job that puts everything under the active root key of the operator, unless one is under way. */
@@ -204,11 +204,11 @@ export async function runClient(
       await clock.sleep(PAUSE * random());
     }
     drawShortage(world, history);
-    const change = faults.draw(["vault renamed", "vault resealed", "root keys rewrapped", "backup started"]);
+    const change = faults.draw(["vault renamed", "key renewed", "root keys rewrapped", "backup started"]);
     if (change === "backup started") await admin.backUp(pick([vault.id, vault.id, undefined]));
     if (change === "vault renamed") await admin.renameVault(vault.id);
     if (change === "root keys rewrapped") await admin.rewrap();
-    if (change === "vault resealed") await admin.resealVault(vault.id);
+    if (change === "key renewed") await admin.renewKey(vault.id);
     if (faults.draw(["isolate ended"])) gateway.end();
     // That of clients of the vault, whose requests go on meanwhile: the one above theirs, if there is one, or that of any.
     if (faults.draw(["token revoked"])) await admin.revokeToken((vault.tokens.get(ABOVE) ?? pick([...vault.tokens.values()])).id);

@@ -3,7 +3,6 @@ import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import type { Result } from "../../../src/model/result.ts";
 import type { RestoreContents } from "../../../src/store/restore/ports.ts";
-import type { ResealRequest, ResealStep } from "../../../src/vault/reseal.ts";
 import type { FaultName } from "./faults.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
@@ -16,7 +15,6 @@ import type { World } from "./world.ts";
 export interface Instance {
   readonly name: string;
   readonly write: (operation: Operation) => Promise<Result<Answer>>;
-  readonly reseal: (request: ResealRequest) => Promise<Result<ResealStep>>;
   readonly spaceCommits: () => Promise<void>;
   readonly prepareRestore: (contents: RestoreContents) => Promise<Result<undefined>>;
   readonly expect: (address: ContentAddress) => Promise<void>;
@@ -92,7 +90,6 @@ export function createCoordinators(world: World, bindings: Env): Coordinators {
         arrived.push(operation.id);
         return serve(() => coordinator.write(operation));
       },
-      reseal: (request) => serve(() => coordinator.reseal(request)),
       spaceCommits: () => serve(() => coordinator.spaceCommits()),
       prepareRestore: (contents) => serve(() => coordinator.prepareRestore(contents)),
       expect: (address) => serve(() => coordinator.expect(address)),

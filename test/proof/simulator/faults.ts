@@ -40,7 +40,7 @@ export const FAULT_RATES = {
   "root keys rewrapped": 0.003,
   "token revoked": 0.006,
   "vault renamed": 0.003,
-  "vault resealed": 0.002,
+  "key renewed": 0.002,
   "backup started": 0.01,
   "value that D1 refuses": 0.003,
   "database nearly full": 0.002,

@@ -1,8 +1,10 @@
 import { ADMIN_TOKEN, createBindings, runWorld, withActiveKey } from "./run-world.ts";
-import { parseKeyList } from "../../../src/crypto/key-list.ts";
+import { newestKeyId } from "../../../src/crypto/key-list.ts";
+import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 import { checkBackups } from "./check-backups.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { Copy } from "./database.ts";
+import { connectDatabase } from "./faulty-database.ts";
 import { createLogQueue } from "./log-queue.ts";
 import { createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant } from "./plants.ts";
@@ -17,7 +19,7 @@ import { never, type World } from "./world.ts";
  * so these runs have a few writers without a history, and rules of their own.
  */
 
-export const KINDS = ["backup", "restore", "reseal", "rewrap"] as const;
+export const KINDS = ["backup", "restore", "rewrap"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface GoingBack {
@@ -33,7 +35,7 @@ const REQUESTS_MAX = 2_000;
 /** Milliseconds between two copies of D1, how many are kept, and until D1 goes back, at most. */
 const COPY = 300;
 const COPIES = 12;
-const UNTIL = { backup: 1_500, restore: 1_500, reseal: 400, rewrap: 60 };
+const UNTIL = { backup: 1_500, restore: 1_500, rewrap: 60 };
 const PAUSE = 20;
 /** Milliseconds within which the answer to a call of D1 has arrived, and the job has been looked at. */
 const ANSWER = 40;
@@ -45,7 +47,6 @@ const FAULTS = ["unavailable", "uncertain", "database_full", "misconfigured", "d
 const REASONS: Readonly<Record<Kind, readonly string[]>> = {
   backup: FAULTS,
   rewrap: FAULTS,
-  reseal: FAULTS,
   // D1 has the vault again, which the job had deleted.
   restore: [...FAULTS, "backup_newer"],
 };
@@ -98,14 +99,18 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   const hasEnded = (id: string): boolean => ["done", "failed", "stopped"].includes(jobOf(id).state);
   const keysOf = () => database.query<{ keys: string }>("SELECT keys FROM vaults WHERE id = ?", vault).map(({ keys }) => keys)[0];
 
-  /** Out: the id of the job, and that of the key that it replaces. */
-  async function start(): Promise<{ id: string; dataKey: string }> {
+  async function renewKey(): Promise<void> {
     const keys = keysOf();
-    const dataKey = keys === undefined ? "" : parseKeyList(keys)[0]!.id;
-    const input = { backup: { vault }, restore: { vault, overwrite: true }, reseal: { vault, dataKey }, rewrap: {} }[kind];
+    if (keys !== undefined) await asAdmin(`vaults/${vault}/keys`, { replaces: newestKeyId(keys) });
+    await removeEarlierKeys(connectDatabase(world, { name: "hourly", hasEnded: () => false })).catch(() => undefined);
+  }
+
+  /** Out: the id of the job. */
+  async function start(): Promise<string> {
+    const input = { backup: { vault }, restore: { vault, overwrite: true }, rewrap: {} }[kind];
     const { status, text, body } = await asAdmin("jobs", { kind, ...input });
     if (status !== 202) throw new Error(`the job was refused: ${text}`);
-    return { id: body.id, dataKey };
+    return body.id;
   }
   const waitFor = async (id: string): Promise<void> => {
     while (!hasEnded(id)) await clock.sleep(PAUSE);
@@ -122,6 +127,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
     while (areBusy()) {
       await clock.sleep(2 * PAUSE * random());
       await write(random() < 0.2 ? "create" : "patch");
+      if (random() < 0.02) await renewKey();
     }
   });
   const copies: Copy[] = [];
@@ -130,7 +136,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   })();
   await clock.sleep(COPY * COPIES * random());
 
-  const { id, dataKey } = await start();
+  const id = await start();
   await clock.sleep(UNTIL[kind] * random());
   const isDuring = !hasEnded(id);
   // What was carried out before, and whose answer is still on its way, is lost as after the end of the job: nobody can notice that.
@@ -152,11 +158,11 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
   await Promise.race([Promise.all([...writers, copying]), clock.sleep(REST), never()]);
   // Without a fault the same work is done in the end.
   const again = await start();
-  await waitFor(again.id);
-  const last = jobOf(again.id);
+  await waitFor(again);
+  const last = jobOf(again);
   if (last.state !== "done") violations.push(violation("job failed without a fault", `${kind} again: ${last.reason}`));
   violations.push(...(await checkBackups(world, before.ROOT_KEYS, new Set([vault]))));
-  if (kind === "reseal") violations.push(...checkKeys(world));
+  violations.push(...checkKeys(world));
   for (const storage of [...coordinators.storages.values(), parts.operator.storage]) storage.close();
   return { violations, ended: `${isDuring ? "" : "before: "}${ended} ${reason ?? ""}` };
 
@@ -168,7 +174,6 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
         keysOf() === undefined ||
         database.query("SELECT 1 FROM restores").length > 0 ||
         database.query("SELECT 1 FROM activity WHERE event = 'restored'").length === 0,
-      reseal: () => keysOf() !== undefined && parseKeyList(keysOf()!).some((key) => key.id === dataKey),
       rewrap: () =>
         database.query("SELECT 1 FROM vaults WHERE root_key_id <> 'k2' UNION SELECT 1 FROM tokens WHERE root_key_id <> 'k2'")
           .length > 0,

@@ -1,6 +1,7 @@
 import { ADMIN_TOKEN, createBindings, runWorld } from "./run-world.ts";
 import { hashToken } from "../../../src/crypto/token.ts";
 import { createCoordinators } from "./coordinators.ts";
+import { connectDatabase } from "./faulty-database.ts";
 import type { ServedReply } from "./history.ts";
 import { createLocalClocks, WRONG_MAX } from "./local-clocks.ts";
 import { createLogQueue } from "./log-queue.ts";
@@ -14,6 +15,7 @@ import { trueClock } from "./serving.ts";
 import { type Violation, violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
 import type { World } from "./world.ts";
+import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 
 /**
  * Runs with replicas of D1 and stalls of the primary: writers, and readers whose tokens have a `stale` (contract 8.12 to 8.14). The vault gets new keys
@@ -55,8 +57,8 @@ const STALL = 45_000;
 /** Milliseconds between two restores of D1, and by how many it goes back, at most. */
 const BETWEEN_RESTORES = 60_000;
 const WENT_BACK = 60_000;
-/** Milliseconds between two changes of the keys of the vault, at most. */
-const BETWEEN_RESEALS = 60_000;
+/** Milliseconds between two new keys of the vault, at most. */
+const BETWEEN_RENEWALS = 60_000;
 const REST = 120_000;
 const TRIES = 1_000;
 
@@ -155,13 +157,14 @@ async function play(world: World, most: number, beside: Beside): Promise<NearRun
     }
   }
 
-  /** Gives the vault new keys, which the blind indexes of titles need. */
-  async function runReseals(): Promise<void> {
+  /** Gives the vault new keys, and lets earlier ones go that no text needs. */
+  async function renewKeys(): Promise<void> {
     while (!isOver()) {
-      await clock.sleep(BETWEEN_RESEALS * random());
+      await clock.sleep(BETWEEN_RENEWALS * random());
       const { body } = await asAdmin("GET", "vaults");
       const { dataKey } = (body as { id: string; dataKey: { id: string } }[]).find(({ id }) => id === vault)!;
-      await asAdmin("POST", "jobs", { kind: "reseal", vault, dataKey: dataKey.id });
+      await asAdmin("POST", `vaults/${vault}/keys`, { replaces: dataKey.id });
+      await removeEarlierKeys(connectDatabase(world, { name: "hourly", hasEnded: () => false })).catch(() => undefined);
     }
   }
 
@@ -172,7 +175,7 @@ async function play(world: World, most: number, beside: Beside): Promise<NearRun
     ]),
     ...Array.from({ length: WRITERS }, () => runWriter(clients, items, writer.token)),
     runStalls(),
-    runReseals(),
+    renewKeys(),
     ...(beside.restores ? [runRestores()] : []),
     ...(beside.clocksJump ? [clocks.run(isOver)] : []),
   ]);

@@ -1,9 +1,6 @@
 import { Operator } from "../../../src/index.ts";
-import { parseKeyList } from "../../../src/crypto/key-list.ts";
-import type { ResealInput } from "../../../src/model/job.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { RestoreContents } from "../../../src/store/restore/ports.ts";
-import type { ResealRequest } from "../../../src/vault/reseal.ts";
 import type { Coordinators } from "./coordinators.ts";
 import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";
@@ -19,8 +16,6 @@ export interface SimulatedOperator {
   /** Ends the instance; the next ones have this root key as the active one. */
   readonly restart: (activeKey: string) => void;
   readonly storage: Storage;
-  /** What was wrong when a job was done. */
-  readonly violations: readonly Violation[];
 }
 
 /** Milliseconds of one way within a data center, and of the longest time until an instance ends in a step. */
@@ -45,13 +40,10 @@ const lost = () => new Error("Durable Object reset because its code was updated.
 export function createOperator(world: World, bindings: Env, coordinators: Coordinators): SimulatedOperator {
   const { clock, random, faults, plant } = world;
   const storage = createStorage();
-  const violations: Violation[] = [];
-  const seen = new Set<string>();
   let activeKey = "k1";
   let current: Instance | undefined;
 
   const coordinatorOf = (vault: string) => ({
-    reseal: (request: ResealRequest) => coordinators.send(vault, (one) => one.reseal(request)),
     spaceCommits: () => coordinators.send(vault, (one) => one.spaceCommits()),
     prepareRestore: (contents: RestoreContents) => coordinators.send(vault, (one) => one.prepareRestore(contents)),
     write: (operation: Operation) => coordinators.send(vault, (one) => one.write(operation)),
@@ -91,7 +83,6 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
     if (faults.draw(["operator ended during a step"])) clock.after(STEP * random(), end);
     const alarm = operator.alarm().catch((error: unknown) => (hasEnded() ? undefined : Promise.reject(error)));
     await Promise.race([alarm, ended]);
-    violations.push(...checkReseals(storage, seen, world));
     // The platform rings again for an instance that has ended before it has set the next alarm.
     if (hasEnded() && storage.alarm === null) ringAt(clock.now() + RETRY);
     if (faults.draw(["operator ended between steps"])) end();
@@ -132,25 +123,7 @@ export function createOperator(world: World, bindings: Env, coordinators: Coordi
       current?.end();
     },
     storage,
-    violations,
   };
-}
-
-/** The vault of each reseal that is done now has one pair of keys, which is another one. In: the ids of the jobs that were done before. */
-function* checkReseals(storage: Storage, seen: Set<string>, { database }: World): Iterable<Violation> {
-  const done = storage.exec("SELECT id, data FROM jobs WHERE kind = 'reseal' AND state = 'done'") as {
-    id: string;
-    data: string;
-  }[];
-  for (const { id, data } of done) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const { vault, dataKey } = (JSON.parse(data) as { input: ResealInput }).input;
-    const [{ keys }] = database.query<{ keys: string }>("SELECT keys FROM vaults WHERE id = ?", vault) as [{ keys: string }];
-    const ids = parseKeyList(keys).map((key) => key.id);
-    if (ids.length !== 1 || ids[0] === dataKey)
-      yield violation("job is done without its work", `${id} of ${dataKey}: the vault has the keys ${ids.join()}`);
-  }
 }
 
 /** The rows under another root key than k1, counted one by one. */
@@ -176,7 +149,7 @@ const exclude = (a: string | null, b: string | null): boolean =>
 const REASONS: ReadonlySet<string | null> = new Set(["unavailable", "uncertain", "database_full", "misconfigured"]);
 
 /** In: the ids of the jobs that were answered 202. */
-export function checkJobs({ storage, violations }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
+export function checkJobs({ storage }: SimulatedOperator, started: readonly string[], world: World): Violation[] {
   const jobs = storage.exec("SELECT * FROM jobs ORDER BY created_at, id") as unknown as StoredJob[];
   const ids = new Set(jobs.map(({ id }) => id));
   const lostJobs = started.filter((id) => !ids.has(id));
@@ -189,7 +162,6 @@ export function checkJobs({ storage, violations }: SimulatedOperator, started: r
   );
   const [{ rows }] = world.database.query<{ rows: number }>(OTHER_ROWS) as [{ rows: number }];
   return [
-    ...violations,
     ...lostJobs.map((id) => violation("job is lost", id)),
     ...unended.map(({ id, state, reason }) => violation("job has not ended", `${id} ${state} ${reason}`)),
     ...failed.map(({ id, kind, reason }) => violation("job failed without a fault", `${kind} ${id}: ${reason}`)),

@@ -110,7 +110,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "deleted Items: a restored one stays among them": { ...NO_PLANT, rewrite: rewrites.withoutReturn },
   "events: a write has the number of the one before it": { ...NO_PLANT, rewrite: rewrites.withEarlyNumbers },
   "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },
-  "keys: the earlier one goes with the first slice of a reseal": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
+  "keys: an earlier one goes although texts are under it": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
   "log: a hand-over is stored again": { ...NO_PLANT, rewrite: rewrites.withoutHandOverIds, seed: 2 },
   "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver, seed: 9 },
   "jobs: a rewrap leaves tokens under another root key": { ...NO_PLANT, rewrite: rewrites.withoutReturnOfTokens, seed: 9 },

@@ -16,8 +16,7 @@ export interface StoredBackup {
 }
 
 /**
- * The texts of each row, by name. A reseal changes the texts and no state, and a backup may have the row from before or after it: so a row
- * has all texts that were written since the write that changed it.
+ * The texts of each row, by name. So a row has all texts that were written since the write that changed it.
  */
 type Rows = Map<string, Set<string>>;
 

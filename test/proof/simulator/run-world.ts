@@ -2,16 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { installGlobals } from "./globals.ts";
 import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
-import { RESEAL_SLICE_MAX } from "../../../src/store/rotation/reseal-rows.ts";
 import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
 import { useSmallSlices } from "./small-slices.ts";
 import { createWorld, type World } from "./world.ts";
 
 /** What every run has: the globals of its seed, and the variables of the Worker. */
-
-/** Of a reseal: several for each vault, and each below the largest value of the database. */
-const RESEAL_SLICE = { rows: 30, bytes: 16 * 1024 };
 
 export const ADMIN_TOKEN = "the-admin-token-of-the-simulator";
 export const ROOT_KEYS = { k1: "0123456789abcdef0123456789abcdef", k2: "fedcba9876543210fedcba9876543210" };
@@ -35,7 +31,6 @@ export async function runWorld<T>(seed: number, plant: Plant, play: (world: Worl
   planted.plant = plant;
   forgetSchemaVersion(); // the run before this one has loaded it
   recordDatabaseSize(0);
-  Object.assign(RESEAL_SLICE_MAX, RESEAL_SLICE);
   useSmallSlices();
   try {
     const played = play(world);

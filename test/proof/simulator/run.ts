@@ -7,6 +7,7 @@ import { type Admin, runClient, sendCall, type Token, type Vault } from "./clien
 import { createCoordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
 import type { History, Read, Reply } from "./history.ts";
+import { connectDatabase } from "./faulty-database.ts";
 import { createLogQueue } from "./log-queue.ts";
 import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { checkJobs, createOperator } from "./operator.ts";
@@ -16,6 +17,7 @@ import { sleepWithShortage } from "./shortages.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
 import type { World } from "./world.ts";
+import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 
 /** Runs the service under one seed: clients of some vaults, with faults, and then the checks. */
 
@@ -50,6 +52,8 @@ const PAGE = 200;
 /** Entries of a page of the export. */
 const EXPORTED = 1_000;
 const ADMIN_TRIES = 50;
+/** Refusals after which the admin does not try again. */
+const DONE: ReadonlySet<string | null> = new Set(["job_exists", "keys_used_up"]);
 /** Milliseconds of faults after the last request, in which isolates flush what they have logged and the queue delivers. */
 const FLUSHES = 60_000;
 /** Milliseconds after which nothing is on its way any more. */
@@ -57,13 +61,12 @@ const REST = 120_000;
 /** Milliseconds after which a job whose steps failed has ended (src/jobs/engine.ts). */
 const JOB_MAX = 45 * 60_000;
 
-/** The share of the reseals that are paused, and for how many milliseconds at most. */
-const PAUSED = 0.3;
-const PAUSE = 10_000;
-
 /** How often old backups are deleted at the end, and after how many milliseconds those of before are old (BACKUPS_KEPT). */
 const PRUNED = 3;
 const BETWEEN_PRUNINGS = 36 * 60 * 60_000;
+
+/** Milliseconds from a new key to the hourly run, at most. */
+const BEFORE_HOURLY = 10_000;
 
 /** Milliseconds until a deployment has reached the operator, at most. */
 const DEPLOYMENT = 20_000;
@@ -96,7 +99,7 @@ async function play(world: World, operations: number): Promise<Run> {
       const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "User-Agent": "admin" };
       const reply = await to.send(method, `/v1/admin/${path}`, { headers, body: body && JSON.stringify(body) });
       if (reply) history.adminCalls.push({ actor: "admin", method, path, reply, tick: world.tick() });
-      if (reply && (reply.status < 300 || reply.status === 404 || reply.failure === "job_exists")) return reply;
+      if (reply && (reply.status < 300 || reply.status === 404 || DONE.has(reply.failure))) return reply;
       await clock.sleep(100 * random());
     }
     throw new Error(`${method} ${path} was refused ${ADMIN_TRIES} times`);
@@ -125,16 +128,13 @@ async function play(world: World, operations: number): Promise<Run> {
       if (status === 202) jobs.push(body.id);
     },
     rewrap: () => rewrap(world.pick(Object.keys(ROOT_KEYS))),
-    resealVault: async (id) => {
+    renewKey: async (id) => {
       const listed: { id: string; dataKey: { id: string } }[] = (await asAdmin("GET", "vaults")).body;
       const dataKey = listed.find((vault) => vault.id === id)?.dataKey.id;
       if (dataKey === undefined) return; // a restore of it has failed: checkJobs and the restorer report that
-      const { status, body } = await asAdmin("POST", "jobs", { kind: "reseal", vault: id, dataKey });
-      if (status === 202) jobs.push(body.id);
-      if (status !== 202 || random() > PAUSED) return;
-      await asAdmin("POST", `jobs/${body.id}/pause`);
-      await clock.sleep(PAUSE * random());
-      await asAdmin("POST", `jobs/${body.id}/resume`);
+      await asAdmin("POST", `vaults/${id}/keys`, { replaces: dataKey });
+      await clock.sleep(BEFORE_HOURLY * random());
+      await removeEarlierKeys(connectDatabase(world, { name: "hourly", hasEnded: () => false })).catch(() => undefined);
     },
   };
 
@@ -172,8 +172,7 @@ async function play(world: World, operations: number): Promise<Run> {
   await clock.sleep(JOB_MAX);
   await restoring;
   await clock.sleep(JOB_MAX);
-  for (const id of [...vaults.map((vault) => vault.id), ...restorer.vaults]) await admin.resealVault(id);
-  await clock.sleep(JOB_MAX);
+  for (const id of [...vaults.map((vault) => vault.id), ...restorer.vaults]) await admin.renewKey(id);
   await rewrap("k1");
   await clock.sleep(REST);
   await readEverything();

@@ -1,4 +1,5 @@
 import { OPERATIONS } from "../../../src/api/operations.ts";
+import { KEYS_MAX } from "../../../src/crypto/key-list.ts";
 import { NOWHERE } from "../../../src/crypto/seal.ts";
 import { verifyToken } from "../../../src/crypto/token.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
@@ -563,6 +564,19 @@ const byAdmin: readonly WorstRequest[] = [
     },
   },
   {
+    endpoint: `POST ${ADMIN_VAULTS}/:vault/keys`,
+    why: "the longest list of keys",
+    prepare: async (world) => {
+      const { vault } = await ownVault(world);
+      const path = `${ADMIN_VAULTS}/${vault}/keys`;
+      const vaults: { id: string; dataKey: { id: string } }[] = await world.ask("GET", ADMIN_VAULTS, world.env.ADMIN_TOKEN);
+      let replaces = vaults.find(({ id }) => id === vault)!.dataKey.id;
+      for (let n = 2; n < KEYS_MAX; n++)
+        replaces = (await world.ask("POST", path, world.env.ADMIN_TOKEN, { replaces })).dataKey.id;
+      return forAdmin(path, world, { body: { replaces }, headers: KEY });
+    },
+  },
+  {
     endpoint: `GET ${ADMIN_TOKENS}`,
     why: "all tokens",
     prepare: async (world) => forAdmin(ADMIN_TOKENS, world),
@@ -790,16 +804,6 @@ const byAdmin: readonly WorstRequest[] = [
     endpoint: `DELETE ${JOBS}/:job`,
     why: "one that has ended",
     prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}`, world),
-  },
-  {
-    endpoint: `POST ${JOBS}/:job/pause`,
-    why: "one that has ended",
-    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}/pause`, world),
-  },
-  {
-    endpoint: `POST ${JOBS}/:job/resume`,
-    why: "one that has ended",
-    prepare: async (world) => forAdmin(`${JOBS}/${await endedJob(world)}/resume`, world),
   },
   {
     endpoint: `GET ${JOBS}/:job/findings`,

@@ -1,5 +1,4 @@
 import type { AdminVault } from "@item-vault/client";
-import { lazy } from "../ui/lazy.tsx";
 import { AdminList, type RowAction } from "./admin-list.tsx";
 import { adminVaults, type VaultRow } from "./lists.ts";
 import { QUOTAS } from "./quotas.ts";
@@ -23,10 +22,6 @@ import { formatHour, formatTime } from "../ui/time.ts";
 import { ScopeField } from "./scope-field.tsx";
 import { canonicalScope, type Scope, scopeOf, wholeVaults } from "./scope.ts";
 import { openVaults, openUntil } from "./open-session.ts";
-
-const ResealVault = lazy<{ readonly vault: AdminVault; readonly onClose: () => void }>(() =>
-  import("../operations/reseal-vault.tsx").then((module) => module.ResealVault),
-);
 
 /** The vaults of the service, for the admin: what they use of their quotas, creating, changing and deleting them. */
 
@@ -67,9 +62,9 @@ const ACTIONS: readonly RowAction<VaultRow>[] = [
       "broken" in vault ? undefined : (close) => <VaultAccess id={vault.id} name={vault.name} onClose={close} />,
   },
   {
-    label: "New keys",
-    namedLabel: "New keys for",
-    dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <ResealVault vault={vault} onClose={close} />),
+    label: "New key",
+    namedLabel: "New key for",
+    dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <RenewKey vault={vault} onClose={close} />),
   },
   { label: "Delete", dialogOf: (vault) => (close) => <DeleteVault vault={vault} onClose={close} /> },
 ];
@@ -144,6 +139,26 @@ function DeleteVault({ vault, onClose }: Props) {
             onInput={(event) => (typed.value = event.currentTarget.value)}
           />
         </label>
+      </Form>
+    </Dialog>
+  );
+}
+
+function RenewKey({ vault, onClose }: { readonly vault: AdminVault; readonly onClose: () => void }) {
+  const action = async () => {
+    const request = { path: { vault: vault.id }, body: { replaces: vault.dataKey.id } };
+    await call("POST /v1/admin/vaults/{vault}/keys", request);
+    showToast("Key renewed");
+    onClose();
+    await refreshVaults();
+  };
+  return (
+    <Dialog title="New key for a vault" onClose={onClose}>
+      <Form action={action} submit="Renew key" onCancel={onClose}>
+        <p>
+          Everything saved in <strong class="name">{vault.name}</strong> from now on is encrypted with a new key. What is stored
+          keeps its key until it changes.
+        </p>
       </Form>
     </Dialog>
   );

@@ -84,11 +84,9 @@ const change = (send: () => Promise<unknown>) => () =>
 function JobMenu({ job, onFindings }: JobMenuProps) {
   const path = { job: job.id };
   const stop = { label: "Stop", run: change(() => call("DELETE /v1/admin/jobs/{job}", { path })) };
-  const pause = { label: "Pause", run: change(() => call("POST /v1/admin/jobs/{job}/pause", { path })) };
-  const resume = { label: "Resume", run: change(() => call("POST /v1/admin/jobs/{job}/resume", { path })) };
   const actions: readonly MenuAction[] = [
     ...(job.findings.length > 0 ? [{ label: "Show findings", run: onFindings }] : []),
-    ...(hasEnded(job) ? [] : job.kind === "reseal" ? [job.state === "paused" ? resume : pause] : [stop]),
+    ...(hasEnded(job) ? [] : [stop]),
   ];
   return actions.length > 0 && <Menu label={`Actions for ${nameOf(job)}`} actions={actions} />;
 }

@@ -12,8 +12,7 @@ export const jobs = createList(async () => (await call("GET /v1/admin/jobs")).da
 
 const ENDED: ReadonlySet<Job["state"]> = new Set(["done", "failed", "stopped"]);
 export const hasEnded = ({ state }: Job): boolean => ENDED.has(state);
-/** Whether a job makes steps: a paused one stays as it is. */
-export const anyRuns = computed(() => jobs.rows.value?.some((job) => !hasEnded(job) && job.state !== "paused") ?? false);
+export const anyRuns = computed(() => jobs.rows.value?.some((job) => !hasEnded(job)) ?? false);
 
 /** Starts a job. Errors: an ItemVaultError, also when another one excludes it. */
 export async function startJob(body: NewJob): Promise<Job> {
@@ -38,7 +37,6 @@ export async function untilEnded(job: Job, signal: AbortSignal): Promise<Job> {
 export const KINDS: Readonly<Record<Job["kind"], string>> = {
   rewrap: "Re-wrap all keys with the active root key",
   verify: "Verify stored data",
-  reseal: "New keys for a vault",
   backup: "Back up",
   restore: "Restore",
   expire: "Purge expired items",
@@ -48,7 +46,6 @@ export const KINDS: Readonly<Record<Job["kind"], string>> = {
 export const STATES: Readonly<Record<Job["state"], string>> = {
   waiting: "Waiting",
   running: "Running",
-  paused: "Paused",
   done: "Done",
   failed: "Failed",
   stopped: "Stopped",
@@ -59,13 +56,12 @@ export const nameOf = ({ kind, dryRun }: Job): string => (dryRun ? `${KINDS[kind
 
 /** What a job has done, or would do, in words. */
 export function resultOf({ dryRun, result = {}, findings, reason }: Job): string {
-  const { checked, backup, resealed, restored } = result;
+  const { checked, backup, restored } = result;
   const would = dryRun ? "would be " : "";
   const texts = [
     checked && `${plural(checked.rows, "row")} and ${plural(checked.contents, "file")} checked`,
     backup && `${plural(backup.made, "vault")} ${would}backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
     backup && backup.behind > 0 && `${plural(backup.behind, "vault")} left out`,
-    resealed && `${plural(resealed.items, "item")} re-encrypted`,
     restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "item")} ${would}restored`,
     findings.length > 0 && plural(findings.length, "finding"),
     reason && reason.replaceAll("_", " "),

@@ -13,7 +13,6 @@ const OTHERS: Readonly<Record<string, string>> = { admin: "the administrator", s
 const JOBS: Readonly<Record<string, string>> = {
   rewrap: "a re-wrap of all keys",
   verify: "a verification",
-  reseal: "new keys for a vault",
   backup: "a backup",
   restore: "a restore",
   expire: "a purge of expired items",

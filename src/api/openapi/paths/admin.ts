@@ -1,5 +1,5 @@
 import { json, listOfEither, required } from "../content.ts";
-import { adminVault, issuedToken, newToken, newVault, token } from "../examples.ts";
+import { adminVault, DATA_KEY, issuedToken, newToken, newVault, token } from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
 /** Vaults and tokens (contract 13.12 to 13.23). Without the secret `ADMIN_TOKEN` the paths do not exist. */
@@ -26,6 +26,15 @@ const vaultDescriptions = {
     body: required(json("VaultChange", { name: "Staging" })),
     coordinated: true,
     answers: { 200: { description: "The vault.", content: json("AdminVault", adminVault) } },
+  },
+  renewVaultKey: {
+    tag: "Admin: vaults",
+    summary: "Give a vault a new data key",
+    description: "What is stored stays under the key before (contract 20.21). A vault that has another key stays as it is.",
+    body: required(json("VaultKeyRenewal", { replaces: DATA_KEY.id })),
+    coordinated: true,
+    answers: { 200: { description: "The vault.", content: json("AdminVault", adminVault) } },
+    errors: ["keys_used_up"],
   },
   deleteVault: {
     tag: "Admin: vaults",

@@ -47,20 +47,6 @@ export const jobDescriptions = {
     answers: { 200: { description: "The job.", content: json("Job", job) } },
     errors: ["job_unstoppable", "uncertain"],
   },
-  pauseJob: {
-    tag,
-    summary: "Pause a job",
-    description: "It makes no further step until it is resumed (contract 26.9).",
-    answers: { 200: { description: "The job.", content: json("Job", job) } },
-    errors: ["job_unstoppable", "uncertain"],
-  },
-  resumeJob: {
-    tag,
-    summary: "Resume a job",
-    description: "A paused job goes on. Another one stays as it is (contract 26.9).",
-    answers: { 200: { description: "The job.", content: json("Job", job) } },
-    errors: ["uncertain"],
-  },
   listJobFindings: {
     tag,
     summary: "List the findings of a job",

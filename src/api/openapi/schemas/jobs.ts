@@ -1,11 +1,9 @@
 import * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../job-bodies.ts";
 import { JOB_KINDS, JOB_STATES } from "../../../model/job.ts";
-import { anyId } from "../../../model/text.ts";
 import { EXISTING } from "../../../model/restore.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { resealCounts } from "./reseal.ts";
 import { arrayOf, closed, integer, ref, words } from "./shapes.ts";
 
 /** Long jobs (contract 26). */
@@ -15,11 +13,9 @@ const newJob = z.strictObject({
   ...anyJob.shape,
   ...z.partial(
     z.object({
-      ...jobInputs.reseal.shape,
       ...jobInputs.backup.shape,
       ...jobInputs.verify.shape,
       ...jobInputs.restore.shape,
-      dataKey: z.nullable(anyId),
     }),
   ).shape,
 });
@@ -46,8 +42,7 @@ const restored = closed(
 export const jobSchemas: Readonly<Record<string, Schema>> = {
   NewJob: body("A job to start (contract 26.2). A `rewrap` has no attributes besides `kind`.", newJob, {
     kind: "What the job does.",
-    vault: "Of a `reseal`: the vault. Of the others: only this vault; absent: the whole deployment.",
-    dataKey: "Of a `reseal`: the id of the keys that are replaced (contract 20.21).",
+    vault: "Only this vault; absent: the whole deployment.",
     full: "Of a `backup`: every part is written, and every content looked for (contract 21.4).",
     dryRun: "Of a `backup` or `restore`: it tells what it would do, and changes nothing.",
     quick: "Of a `verify`: contents of Files are only looked for, and not read.",
@@ -96,10 +91,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             },
             ["snapshot"],
           ),
-          resealed: closed("What a `reseal` has passed.", resealCounts),
           restored,
         },
-        ["checked", "backup", "resealed", "restored"],
+        ["checked", "backup", "restored"],
       ),
       findings: { ...arrayOf(ref("Finding")), description: "The first 100 findings." },
       createdAt: { type: "string", format: "date-time" },

@@ -1,4 +1,4 @@
-import { newVault, quotaInput, vaultChange } from "../../bodies.ts";
+import { newVault, quotaInput, vaultChange, vaultKeyRenewal } from "../../bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { closed, integer, ref } from "./shapes.ts";
@@ -15,7 +15,7 @@ const broken: Schema = {
 const stored: Schema = { type: "string", description: "The id, as the row has it." };
 
 const common: Readonly<Record<string, Schema>> = {
-  attributeVersion: integer("+1 for each change of name, description, quota or keys.", 1),
+  attributeVersion: integer("+1 for each change of name, description, quota or key.", 1),
   contentVersion: integer("+1 for each write to an Item.", 0),
   items: integer("How many Items the vault holds.", 0),
   type: { type: "string", const: "USER_CREATED" },
@@ -27,28 +27,24 @@ const counted: Readonly<Record<string, Schema>> = {
   quota: ref("Quota"),
   usage: ref("Usage"),
   dataKey: ref("DataKey"),
-  reseal: ref("Reseal"),
+  earlierKeys: integer("How many earlier data keys its records may be under (contract 20.22).", 0),
 };
 
 export const vaultSchemas: Readonly<Record<string, Schema>> = {
   Vault: closed("A vault (contract 2.5).", { id: ref("Id"), ...named, ...common }),
   AdminVault: closed(
-    "A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its keys (contract 20.20).",
+    "A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its data keys (contract 20.20).",
     { id: ref("Uuid"), ...named, ...common, ...counted },
-    ["dataKey", "reseal"],
   ),
-  BrokenVault: closed(
-    "A vault whose stored record does not open. It can only be deleted (contract 13.18).",
-    {
-      id: stored,
-      ...common,
-      attributeVersion: integer("As the row has it.", 0),
-      ...counted,
-      dataKey: closed("The keys that seal the vault.", { id: stored, createdAt: ref("Time") }),
-      broken,
-    },
-    ["dataKey", "reseal"],
-  ),
+  BrokenVault: closed("A vault whose stored record does not open. It can only be deleted (contract 13.18).", {
+    id: stored,
+    ...common,
+    attributeVersion: integer("As the row has it.", 0),
+    ...counted,
+    dataKey: closed("The data key that seals the vault.", { id: stored, createdAt: ref("Time") }),
+    broken,
+  }),
+  DataKey: closed("The data key that seals the vault (contract 20.20).", { id: ref("Uuid"), createdAt: ref("Time") }),
   Quota: closed("What a vault may hold (contract 12.6).", {
     items: integer("Items, deleted ones included.", 0),
     bytes: integer("Bytes of the encrypted form of Items and of the rows of Files.", 0),
@@ -68,6 +64,9 @@ export const vaultSchemas: Readonly<Record<string, Schema>> = {
     name: "The name.",
     description: "A description.",
     quota: "What it may hold; absent: the defaults.",
+  }),
+  VaultKeyRenewal: body("A new data key for a vault (contract 20.21).", vaultKeyRenewal, {
+    replaces: "The id of the data key that the vault has.",
   }),
   VaultChange: body("What changes of a vault (contract 13.13). What is absent stays.", vaultChange, {
     name: "The name.",

@@ -9,20 +9,20 @@ import { type Shown, show } from "../../output/format.ts";
 import { pairsOf, tableOf } from "../../output/table.ts";
 import { lineOf } from "../verify/service.ts";
 import type { JOBS_OPTIONS } from "./table.ts";
-import { findingsOf, listJobs, loadJob, pauseJob, requireJob, resumeJob, stopJob } from "./service.ts";
+import { findingsOf, listJobs, loadJob, requireJob, stopJob } from "./service.ts";
 
 type JobsCall = Call<typeof JOBS_OPTIONS>;
 
 const HINT = "Run `item-vault admin jobs --help`.";
 
-/** `admin jobs`: lists the jobs, shows one, or pauses, resumes or stops it. */
+/** `admin jobs`: lists the jobs, shows one, or stops it. */
 export async function run(call: JobsCall): Promise<void> {
   const { io, args, options, admin: connect } = call;
   const [name = "list", id] = args;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name as keyof typeof ACTIONS] : undefined;
   const isComplete = name === "list" ? args.length <= 1 : args.length === 2 && isId(id ?? "");
   if (!action || !isComplete)
-    throw new CliError("admin jobs: expected `list`, or `show`, `pause`, `resume` or `stop` with the id of a job", {
+    throw new CliError("admin jobs: expected `list`, or `show` or `stop` with the id of a job", {
       exit: "usage",
       hint: HINT,
     });
@@ -35,8 +35,6 @@ const ACTIONS = {
     return { json: jobs, table: (columns) => tableOf(["ID", "KIND", "STATE", "DONE", "STARTED", ""], jobs.map(rowOf), columns) };
   },
   show: async (admin, id) => shownJob(await withFindings(admin, await loadJob(admin, id))),
-  pause: async (admin, id) => shownJob(await withFindings(admin, await pauseJob(admin, id))),
-  resume: async (admin, id) => shownJob(await withFindings(admin, await resumeJob(admin, id))),
   stop: async (admin, id) => shownJob(await withFindings(admin, await stopJob(admin, id))),
 } satisfies Readonly<Record<string, (admin: Awaited<ReturnType<JobsCall["admin"]>>, id: string) => Promise<Shown>>>;
 

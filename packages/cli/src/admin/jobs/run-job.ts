@@ -36,8 +36,8 @@ const OUTAGE_MS_MAX = 240_000;
 
 /**
  * Starts a job and waits for its end. If an equal job is running, waits for that job. If another job excludes this one, the error names that
- * job. Ctrl-C leaves the job running. Throws a CliError for a job that failed or was stopped, after its findings, for a paused job, and for
- * any failure, with a hint.
+ * job. Ctrl-C leaves the job running. Throws a CliError for a job that failed or was stopped, after its findings, and for any
+ * failure, with a hint.
  */
 export async function runJob(io: Io, admin: Client, { json, key, label, unit }: JobRequest): Promise<Job> {
   const started = await interruptible((signal) =>
@@ -65,10 +65,6 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
   const ended = await withHint(`It keeps running. Check it with ${command}.`, () =>
     interruptible((signal) => endOf(admin, started, signal, onProgress)),
   ).finally(() => progress.end());
-  if (ended.state === "paused")
-    throw new CliError(`The job ${ended.id} is paused`, {
-      hint: `Resume it with \`item-vault admin jobs resume ${ended.id}\`.`,
-    });
   if (ended.state === "done") return ended;
   const hint = `Finished steps are kept: see ${command}. Run the command again.`;
   const findings = await withHint(hint, () => findingsOf(admin, ended));
@@ -92,22 +88,20 @@ const NOT_RESTORED = {
 /** Kinds whose running job may have other options, or a wider scope, than the request. */
 const DIFFERING = new Set(["verify", "backup", "restore"]);
 
-const isAtRest = (job: Job): boolean => hasEnded(job) || job.state === "paused";
-
 /**
- * Loads a job until it has ended or is paused. Each request is sent once, because the next request asks the same. Throws the last failure if
+ * Loads a job until it has ended. Each request is sent once, because the next request asks the same. Throws the last failure if
  * the service has returned no job for `OUTAGE_MS_MAX`. Throws a permanent failure, such as a refused token, immediately.
  */
 async function endOf(admin: Client, started: Job, signal: AbortSignal, onProgress: (job: Job) => Promise<void>): Promise<Job> {
   let job = started;
   let [answeredAt, failures] = [Date.now(), 0];
-  while (!isAtRest(job)) {
+  while (!hasEnded(job)) {
     const sentAt = Date.now();
     try {
       job = await loadJob(admin, job.id, { wait: WAIT_SECONDS, attempts: 1, signal });
       [answeredAt, failures] = [Date.now(), 0];
       await onProgress(job);
-      if (!isAtRest(job)) await pause(sentAt + INTERVAL_MS - Date.now(), signal);
+      if (!hasEnded(job)) await pause(sentAt + INTERVAL_MS - Date.now(), signal);
     } catch (error) {
       signal.throwIfAborted();
       const isSilent = error instanceof ItemVaultError && error.kind === "timeout";
@@ -148,7 +142,7 @@ async function startJob(admin: Client, { json, key }: Pick<JobRequest, "json" | 
   } catch (error) {
     if (!(error instanceof ItemVaultError) || !isId(error.job ?? "")) throw error;
     const job = await loadJob(admin, error.job!, { signal });
-    // A rewrap does the same as any other, and a reseal excludes only one of the same vault.
+    // A rewrap does the same as any other.
     if (job.kind !== json.kind || DIFFERING.has(job.kind)) throw excludedBy(job, error);
     return hasEnded(job) ? await post() : job;
   }

@@ -8,7 +8,6 @@ import { CliError } from "../../frame/failure.ts";
 type Result = NonNullable<Job["result"]>;
 export type BackedUp = NonNullable<Result["backup"]>;
 export type Checked = NonNullable<Result["checked"]>;
-export type Resealed = NonNullable<Result["resealed"]>;
 export type Restored = NonNullable<Result["restored"]>;
 
 export const hasEnded = ({ state }: Job): boolean => state === "done" || state === "failed" || state === "stopped";
@@ -36,12 +35,6 @@ export const findingsOf = async (admin: Client, { id, findings }: Job): Promise<
   findings.length < SHOWN_FINDINGS_MAX
     ? findings
     : allOf(entriesOf(admin, "GET /v1/admin/jobs/{job}/findings", { path: { job: id } }));
-
-export const pauseJob = async (admin: Client, id: string): Promise<Job> =>
-  requireJob((await admin.call("POST /v1/admin/jobs/{job}/pause", { path: { job: id } })).data);
-
-export const resumeJob = async (admin: Client, id: string): Promise<Job> =>
-  requireJob((await admin.call("POST /v1/admin/jobs/{job}/resume", { path: { job: id } })).data);
 
 export const stopJob = async (admin: Client, id: string): Promise<Job> =>
   requireJob((await admin.call("DELETE /v1/admin/jobs/{job}", { path: { job: id } })).data);

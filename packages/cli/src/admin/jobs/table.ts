@@ -10,14 +10,12 @@ export const JOBS_OPTIONS = FORMAT_OPTION satisfies Options;
 export const JOBS_COMMANDS: readonly Command[] = [
   command({
     name: "admin jobs",
-    summary: "list the long jobs of the service, show one, or pause, resume or stop it (admin)",
-    args: "[list|show|pause|resume|stop] [job]",
+    summary: "list the long jobs of the service, show one, or stop it (admin)",
+    args: "[list|show|stop] [job]",
     options: JOBS_OPTIONS,
     examples: [
       "item-vault admin jobs",
       "item-vault admin jobs show 3fa85f64-5717-4562-b3fc-2c963f66afa6",
-      "item-vault admin jobs pause 3fa85f64-5717-4562-b3fc-2c963f66afa6",
-      "item-vault admin jobs resume 3fa85f64-5717-4562-b3fc-2c963f66afa6",
       "item-vault admin jobs stop 3fa85f64-5717-4562-b3fc-2c963f66afa6",
     ],
     load: () => import("./jobs.ts"),

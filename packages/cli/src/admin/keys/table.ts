@@ -44,15 +44,21 @@ export const KEYS_ACTIONS: readonly KeysAction[] = [
     load: () => import("./remove.ts"),
   },
   {
-    name: "reseal",
-    args: "[vault]…",
-    summary: "give vaults new keys, and seal all of their records again",
-    load: () => import("./reseal.ts"),
+    name: "renew",
+    args: "<vault>…",
+    summary: "give vaults a new data key, under which all further writes are",
+    load: async () => ({ run: (await import("./vault-keys.ts")).renew }),
+  },
+  {
+    name: "rewrite",
+    args: "<vault>…",
+    summary: "after a renew: write all of the vaults again, and destroy earlier versions and deleted items",
+    load: async () => ({ run: (await import("./vault-keys.ts")).rewrite }),
   },
 ];
 
 /** Example values of the arguments of an action. */
-const EXAMPLES: Readonly<Record<string, string>> = { "<id>": "k2", "[id]": "k2", "[vault]…": "Production" };
+const EXAMPLES: Readonly<Record<string, string>> = { "<id>": "k2", "[id]": "k2", "<vault>…": "Production" };
 
 /** Options of `admin keys`. */
 
@@ -60,8 +66,7 @@ const KEYS_OPTIONS = {
   file: { type: "string", value: "FILE", summary: "the file with ROOT_KEYS, by default production.vars" },
   upload: { type: "boolean", summary: "then run wrangler, which gives the service the new ROOT_KEYS" },
   leaked: { type: "boolean", summary: "remove: do not keep the public key, so that the tokens that the key signed end" },
-  all: { type: "boolean", summary: "reseal: every vault" },
-  before: { type: "string", value: "TIME", summary: "reseal: only vaults whose keys were made before this time" },
+  "keep-versions": { type: "boolean", summary: "rewrite: destroy nothing; earlier versions keep their key" },
   "dry-run": { type: "boolean", summary: "show what would be done; change nothing" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
