@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { CliError } from "./failure.ts";
 
-/** What a signal leaves behind. */
+/** Signals that end a program: exit codes and clean-up. */
 
 /** The signals that end a program and that it can catch, with their numbers (POSIX): the exit code is 128 more. */
 export const ENDING_SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
@@ -24,7 +24,7 @@ export function removeAtSignal(path: string): () => void {
   };
 }
 
-/** Runs a command that Ctrl-C ends cleanly: the signal aborts, and what has begun is finished. A second Ctrl-C ends the process. */
+/** Runs a command that Ctrl-C ends cleanly: the signal aborts, and started work is finished. A second Ctrl-C ends the process. */
 export async function interruptible<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const interrupt = () => controller.abort(new CliError("Interrupted"));

@@ -8,7 +8,10 @@ import type { Io } from "../../frame/io.ts";
 import { plural } from "../../frame/printable.ts";
 import { removeAtSignal } from "../../frame/signals.ts";
 
-/** An account of Cloudflare. Its API (developers.cloudflare.com/api) tells what exists, and wrangler, Cloudflare's own tool, makes every change. */
+/**
+ * An account of Cloudflare. Its API (developers.cloudflare.com/api) shows the existing resources, and wrangler, Cloudflare's own tool, makes
+ * every change.
+ */
 
 export interface Api {
   readonly account: string;
@@ -24,7 +27,7 @@ export interface Api {
 export interface Binding {
   readonly type: string;
   readonly name: string;
-  /** Of a database. */
+  /** Only for a database. */
   readonly id?: string;
   readonly bucket_name?: string;
 }
@@ -38,7 +41,7 @@ interface Answer {
   readonly errors?: readonly { readonly code: number; readonly message: string }[];
 }
 
-/** The headers that authenticate to the API, and what to do when it refuses them. */
+/** The headers that authenticate to the API, and the hint if it refuses them. */
 export interface Login {
   readonly headers: Readonly<Record<string, string>>;
   readonly hint: string;

@@ -9,7 +9,7 @@ export const GENERATORS: Readonly<Record<string, () => string>> = {
   ROOT_KEYS: () => JSON.stringify({ active: "k1", keys: { k1: randomBytes(32).toString("base64") } }),
 };
 
-/** The secrets that a deployment may lack. wrangler.toml has the others (`secrets.required`). */
+/** The secrets that a deployment may lack. wrangler.toml has the required ones (`secrets.required`). */
 export const OPTIONAL_SECRETS: readonly string[] = ["TOKENS_NOT_BEFORE", "OIDC_CLIENT_SECRET"];
 
 /** The lines of a file of secrets, which wrangler and `parseEnv` of Node read. */

@@ -30,7 +30,7 @@ export interface Configuration {
   readonly assets?: { readonly directory?: string };
 }
 
-/** Where the packed command line carries the Worker. */
+/** The path of the Worker in the packed command line. */
 const PACKED = join(dirname(fileURLToPath(import.meta.url)), "worker");
 
 /**

@@ -40,7 +40,7 @@ export async function generateSecrets(names: readonly string[], path: string): P
   const made = Object.fromEntries(names.map((name) => [name, GENERATORS[name]!()]));
   if (names.length > 0) {
     const text = await readFile(path, "utf8").catch(() => NOTE);
-    // A new file gets this mode; that of an existing one is checked when it is read.
+    // A new file gets this mode. The mode of an existing file is checked when it is read.
     await appendFile(path, `${text === NOTE ? NOTE : text.endsWith("\n") ? "" : "\n"}${secretLines(made)}`, {
       mode: 0o600,
       flush: true,
@@ -65,5 +65,5 @@ export async function readSecrets(path: string, closed = 0o077): Promise<Map<str
   return secrets;
 }
 
-/** Whether the service would refuse the secret, because it is short. */
+/** Returns true if the service would refuse the secret, because it is short. */
 const isWeak = (name: string, value: string): boolean => name.endsWith("_TOKEN") && value.length < SECRET_CHARACTERS_MIN;

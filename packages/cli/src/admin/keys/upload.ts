@@ -7,29 +7,29 @@ import { type KeyDocument, textOf } from "./document.ts";
 import { type KeyFile, saveKeyFile } from "./file.ts";
 import type { KeysCall } from "./table.ts";
 
-/** What a command does with a document that it has changed: save it, and upload it or say how. */
+/** A changed document that a command saves, and uploads or explains how to upload. */
 
 export interface Change {
   readonly file: KeyFile;
   /** Absent: the file has it already, from a run before. */
   readonly document?: KeyDocument | undefined;
-  /** What is done, as a sentence without a full stop. */
+  /** The change, as a sentence without a full stop. */
   readonly done: string;
-  /** What follows when the service has the new keys. */
+  /** The next step after the service has the new keys. */
   readonly next: string;
 }
 
 /** wrangler reads these files for a service on this machine, and never for a deployed one. */
 export const isLocal = (path: string): boolean => /^\.dev\.vars(\..+)?$/.test(basename(path));
 
-/** How the service gets the ROOT_KEYS of a file, as a part of a sentence. */
+/** Returns the way in which the service gets the ROOT_KEYS of a file, as part of a sentence. */
 export const howToUpload = (path: string): string =>
   isLocal(path) ? `Restart the local service, which reads ${path}` : `Upload it with \`${uploadCommand(path)}\``;
 
-/** With the program that --upload starts: an `npx wrangler` without a release could run another one. */
+/** Returns the command with the program that --upload starts: `npx wrangler` without a release could run another one. */
 const uploadCommand = (path: string): string => [...wranglerIn(process.cwd()), "secret", "bulk", path].join(" ");
 
-/** Errors: throws a CliError when the file cannot be written or belongs to a local service, or when wrangler fails. */
+/** Throws a CliError if the file cannot be written or belongs to a local service, or if wrangler fails. */
 export async function applyChange({ io, options }: KeysCall, { file, document, done, next }: Change): Promise<void> {
   const { path } = file;
   if (options.upload && isLocal(path))
@@ -51,7 +51,7 @@ async function putSecret(value: string, path: string): Promise<void> {
     new CliError(`wrangler ${what}: ${path} is changed, and the service is not`, {
       hint: `Run \`${uploadCommand(path)}\` in the folder of the wrangler.toml.`,
     });
-  // By path or by an exact release: the value must not reach whatever else is called wrangler.
+  // By path or by an exact release: the value must not reach another program called wrangler.
   const [program, ...first] = wranglerIn(process.cwd());
   const child = spawn(program!, [...first, "secret", "put", "ROOT_KEYS"], { stdio: ["pipe", process.stderr, process.stderr] });
   child.stdin.on("error", () => undefined); // it may end before it has read

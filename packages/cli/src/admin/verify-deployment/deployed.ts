@@ -11,9 +11,9 @@ export interface DeployedBinding extends Binding {
   readonly text?: string;
   /** The value of any other variable. */
   readonly json?: unknown;
-  /** Of a Durable Object. */
+  /** Only for a Durable Object. */
   readonly class_name?: string;
-  /** Of a Durable Object: the Worker whose code it runs; absent for this one. */
+  /** Only for a Durable Object: the Worker whose code it runs; absent for this one. */
   readonly script_name?: string;
 }
 
@@ -81,7 +81,7 @@ async function hashesOf(content: Response): Promise<Map<string, string>> {
   for (const [field, part] of form) {
     const name = typeof part === "string" ? field : part.name || field;
     if (typeof part !== "string" && part.type === SOURCE_MAP && name.endsWith(".map")) continue;
-    // Two modules of one name: which of them runs is not known.
+    // Two modules have one name; it is unknown which of them runs.
     const key = hashes.has(name) ? `${name}, again as ${field}` : name;
     hashes.set(key, typeof part === "string" ? hash("sha256", part) : await hashOf(part));
   }

@@ -55,7 +55,7 @@ export async function run(call: VerifyCall): Promise<number> {
 
 const ofCommit = (commit: string | undefined): string => (commit === undefined ? "" : ` of commit ${commit}`);
 
-/** What this program has no means to find out. */
+/** Facts that this program cannot verify. */
 const UNPROVEN: readonly string[] = [
   "that the script which Cloudflare's API shows is the one that runs: who controls the account, or Cloudflare, could show another one",
   "that others are served the same files: an address may answer other clients, places or times with others",
