@@ -122,12 +122,12 @@ export const ACTIVITY = {
   object: `json_object(${listOf((column, attribute) => `'${attribute}', ${column}`)})`,
 };
 
-/** SQL: whether a row is of a write. */
+/** SQL: true for the row of a write. */
 export const IS_WRITE = "action <> 'READ' AND result = 'SUCCESS'";
 
 const IS_DELETION = "action = 'DELETE' AND item_id IS NULL AND result = 'SUCCESS'";
 
-/** SQL: whether a row may leave the log: not the deletion of a vault, which is kept, so that its id is never issued again. */
+/** SQL: true if a row may leave the log. The deletion of a vault is kept, so that its id is never issued again. */
 export const LEAVES = `NOT (${IS_DELETION})`;
 
 /** Returns SQL that is true if the log has the deletion of a vault. `vault` is the expression of its id. */

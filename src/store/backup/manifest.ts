@@ -16,15 +16,15 @@ export interface OpenManifest {
   readonly rootKey: string;
 }
 
-/** Out: the text of a manifest, authenticated under the active root key. */
+/** Returns the text of a manifest, authenticated under the active root key. */
 export async function presentManifest({ active }: Keyring, manifest: Manifest): Promise<Uint8Array> {
   const line = JSON.stringify(manifest);
   return new TextEncoder().encode(`${line}\n${active.id} ${await macOf(active, line)}\n`);
 }
 
 /**
- * Parses and authenticates the text of a manifest. In: the vault and number of its key in the bucket, which it has to name. Errors:
- * `backup_damaged`, with a detail that names the manifest and the fault, and with `missingKey` when ROOT_KEYS lacks its root key.
+ * Parses and authenticates the text of a manifest. It has to name the vault and number of its key in the bucket. Fails with `backup_damaged`,
+ * whose detail names the manifest and the fault. The failure has `missingKey` if ROOT_KEYS lacks the root key.
  */
 export async function parseManifest(
   { keys }: Keyring,

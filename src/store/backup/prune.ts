@@ -16,16 +16,15 @@ import { addManifest, NOTHING_KEPT, type KeptParts, sweepParts } from "./sweep-p
  * left the vault out, and they are its only copy.
  */
 
-/** The most folders of one call. */
 const PAGE_FOLDERS_MAX = 20;
 
-/** How far a pruning is: plain data, which the job keeps as JSON. */
+/** The progress of a pruning: plain data, which the job keeps as JSON. */
 export interface Pruning {
   /** The number of the oldest registry that is kept; absent before it was found. */
   readonly first?: number | undefined;
   /** The last folder that is done; empty before the first one. */
   readonly after: string;
-  /** The folder of which the manifests before `firstKept` go, and then what they alone name. */
+  /** The folder to prune: the manifests before `firstKept`, then the objects that only they name. */
   readonly folder?: FolderPruning | undefined;
 }
 
@@ -45,7 +44,7 @@ export async function prune(store: BackupStore, begun: Pruning, isSpent: () => b
   return begun.folder ? pruneFolder(store, begun, begun.folder, isSpent) : findFolder(store, begun, begun.first, isSpent);
 }
 
-/** Unix milliseconds: what is younger is kept. */
+/** Returns the time, in Unix milliseconds, after which backups are kept. */
 export const keptSince = ({ settings, now }: Pick<BackupStore, "settings" | "now">): number => now - settings.backupsKept * DAY;
 
 /** Old registries that one run looks at. */
@@ -118,8 +117,8 @@ async function findFolder(
 
 const SQL = {
   /**
-   * Which vaults of a list exist, or were deleted and are not being restored. A deleted one is gone if its log has no entry since a time, not even that of a
-   * restore. ?1: their ids as a JSON array; ?2: the first id of the time.
+   * The vaults of a list that exist, or were deleted and are not being restored. A deleted vault is gone if its log has no entry since a
+   * time, not even that of a restore. ?1: their ids as a JSON array. ?2: the first id of the time.
    */
   known: `
     SELECT value AS vault,
@@ -138,14 +137,14 @@ async function loadKnown({ db }: BackupStore, vaults: readonly string[], before:
   return read.ok ? ok(new Map(read.value[0].map(({ vault, isGone }) => [vault, isGone === 1]))) : read;
 }
 
-/** Once in so many days the parts of every vault are looked through, also of one without an old backup. */
+/** Interval after which the parts of every vault are checked, even without an old backup. */
 const SWEEP_DAYS = 28;
 
-/** Whether it is the day of a vault. In: Unix milliseconds. */
+/** Returns true if it is the sweep day of a vault. `now` is in Unix milliseconds. */
 const isSweepDay = (vault: string, now: number): boolean =>
   (Math.floor(now / DAY) + parseInt(vault.slice(0, 6), 16)) % SWEEP_DAYS === 0;
 
-/** Reads the kept manifests of a folder, the newest first, deletes the others, and then what no kept one names. */
+/** Reads the kept manifests of a folder, newest first. Deletes the other manifests, then the objects that no kept manifest names. */
 async function pruneFolder(
   store: BackupStore,
   pruning: Pruning,

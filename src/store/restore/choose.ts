@@ -17,8 +17,8 @@ const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: s
   fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
 
 /**
- * The manifest of a backup. In: its number, or `undefined` for the newest one. Errors: `backup_not_found`; `backup_damaged`, also when the
- * registry has another hash for this number; `unavailable`.
+ * Returns the manifest of a backup, by number or, for `undefined`, the newest one. Fails with `backup_not_found`; with `backup_damaged`, also
+ * if the registry has another hash for this number; with `unavailable`.
  */
 export async function chooseBackup(
   { keyring }: Store,
