@@ -22,6 +22,7 @@ import {
   ring,
   ringWhenDue,
   withStorage,
+  changeProgress,
 } from "../support/webhooks.ts";
 
 /** The delivery of events to webhooks (contract 17.4 to 17.11): in order, none lost, and repeated only with the same id. */
@@ -341,7 +342,7 @@ describe("a receiver that fails", () => {
     await receiver.behave(503, 204);
     await call("POST", items, { body: LOGIN });
     await ringAndFail(vault);
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'PAUSED'"));
+    await changeProgress(vault, { state: "PAUSED" });
     await call("POST", items, { body: LOGIN });
     await admin("PATCH", hook, { body: { resume } });
     if (resume === "cursor") await deliveries(receiver, 3, vault);
@@ -387,14 +388,25 @@ describe("a receiver that fails", () => {
     await crash(vault);
   });
 
+  it("goes on for the others, and comes back paused, when the row of a webhook is damaged", async () => {
+    const { vault, items, call, receiver } = await hookedVault();
+    const other = newReceiver();
+    const { id } = (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: other.url } })).body;
+    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET progress = '{' WHERE id = ?", id));
+    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    await deliveries(receiver, 1);
+    expect((await admin("GET", `/v1/admin/vaults/${vault}/webhooks/${id}`)).body).toMatchObject({ state: "PAUSED" });
+  });
+
   it.each([0, -1, 9_007_199_254_740_991])(
     "is made, and writes are answered, also when the row of a webhook or of a content is due at %i",
     async (due) => {
       const { vault, items, call, receiver } = await hookedVault();
-      await withStorage(vault, ({ sql }) => {
-        sql.exec("INSERT INTO watched (key, item, due, next_sweep) VALUES ('v/f/g', 'i', ?1, ?1)", due);
-        sql.exec("UPDATE webhooks SET due = ?1", due);
-      });
+      await withStorage(
+        vault,
+        ({ sql }) => void sql.exec("INSERT INTO watched (key, item, due, next_sweep) VALUES ('v/f/g', 'i', ?1, ?1)", due),
+      );
+      await changeProgress(vault, { due });
       expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
       await deliveries(receiver, 1);
     },
@@ -479,9 +491,9 @@ describe("an event that no commit has announced", () => {
     const { due } = await progressWith(vault, (progress) => progress.due > Date.now() + MINUTE);
     expect(due - Date.now()).toBeLessThanOrEqual(15 * MINUTE);
     // As after a commit of another coordinator, and after an alarm that was lost.
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'DISABLED'"));
+    await changeProgress(vault, { state: "DISABLED" });
     await call("POST", items, { body: LOGIN });
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'ACTIVE'"));
+    await changeProgress(vault, { state: "ACTIVE" });
     expect(await receiver.received()).toHaveLength(1);
     await ringWhenDue(vault);
     expect(sequencesOf(await deliveries(receiver, 2))).toEqual([2, 3]);
@@ -490,9 +502,9 @@ describe("an event that no commit has announced", () => {
   it("is delivered when D1 answers again", async () => {
     const { vault, items, call, receiver } = await hookedVault();
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'DISABLED'"));
+    await changeProgress(vault, { state: "DISABLED" });
     await call("POST", items, { body: LOGIN });
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'ACTIVE', due = 0"));
+    await changeProgress(vault, { state: "ACTIVE", due: 0 });
     await rebindCoordinator(vault, { DB });
     await ring(vault);
     const [progress] = await progressOf(vault);
@@ -510,7 +522,10 @@ describe("an alarm while D1 does not answer", () => {
     await receiver.behave(500);
     await call("POST", items, { body: LOGIN });
     await ringAndFail(vault);
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET due = due + 3600000"));
+    await withStorage(
+      vault,
+      ({ sql }) => void sql.exec("UPDATE webhooks SET progress = json_set(progress, '$.due', (progress ->> 'due') + 3600000)"),
+    );
     const request = { body: { url: newReceiver().url }, headers: { "Idempotency-Key": "key" } };
     const { body } = await admin("POST", hooks, request);
     const DB = wrapDatabase(env.DB, {
@@ -738,9 +753,9 @@ describe("webhooks cost", () => {
     await ringWhenDue(vault);
     expect(count).toMatchObject({ calls: 1, rowsWritten: 0 });
     vi.useRealTimers();
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'DISABLED'"));
+    await changeProgress(vault, { state: "DISABLED" });
     await call("POST", items, { body: LOGIN });
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET state = 'ACTIVE', due = 0"));
+    await changeProgress(vault, { state: "ACTIVE", due: 0 });
     const before = { ...count };
     await ring(vault);
     expect(await receiver.received()).toHaveLength(10);

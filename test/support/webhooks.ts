@@ -83,6 +83,13 @@ export const withStorage = <T>(vault: string, use: (storage: DurableObjectStorag
 
 export const progressOf = (vault: string): Promise<readonly Progress[]> => withStorage(vault, ({ sql }) => listProgress(sql));
 
+/** Changes attributes of the progress of each webhook of a vault. */
+export const changeProgress = (vault: string, changes: Partial<Progress>): Promise<void> =>
+  withStorage(
+    vault,
+    ({ sql }) => void sql.exec("UPDATE webhooks SET progress = json_patch(progress, ?)", JSON.stringify(changes)),
+  );
+
 /** Sets the clock forward to the next attempt or poll, and runs the alarm. */
 export async function ringWhenDue(vault: string): Promise<void> {
   const due = await withStorage(vault, ({ sql }) => nextDue(sql));

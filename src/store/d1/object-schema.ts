@@ -28,12 +28,7 @@ export const COORDINATOR_MIGRATIONS: readonly string[] = [
   `CREATE TABLE watched (
     key TEXT NOT NULL PRIMARY KEY, item TEXT NOT NULL, due INTEGER NOT NULL, missing_since INTEGER, next_sweep INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE webhooks (
-    id TEXT NOT NULL PRIMARY KEY, vault TEXT NOT NULL, state TEXT NOT NULL, sequence INTEGER NOT NULL, at INTEGER NOT NULL,
-    due INTEGER NOT NULL, created_at INTEGER NOT NULL, revision INTEGER NOT NULL, failures INTEGER NOT NULL,
-    failing_since INTEGER, last_delivery INTEGER, last_error TEXT, deletion_notice TEXT, deletion_notice_at INTEGER,
-    changes TEXT NOT NULL, attempts TEXT
-  ) STRICT, WITHOUT ROWID`,
+  CREATE TABLE webhooks (id TEXT NOT NULL PRIMARY KEY, progress TEXT NOT NULL, attempts TEXT) STRICT, WITHOUT ROWID`,
 ];
 
 /**

@@ -31,56 +31,38 @@ export interface Progress {
   readonly changes: readonly string[];
 }
 
-type Row = {
-  id: string;
-  vault: string;
-  state: Progress["state"];
-  sequence: number;
-  at: number;
-  due: number;
-  created_at: number;
-  revision: number;
-  failures: number;
-  failing_since: number | null;
-  last_delivery: number | null;
-  last_error: string | null;
-  deletion_notice: string | null;
-  deletion_notice_at: number | null;
-  changes: string;
-};
+/** A row: the progress as JSON, and the newest attempts. */
+interface Row extends Record<string, SqlStorageValue> {
+  readonly progress: string;
+  readonly attempts: string | null;
+}
 
-const COLUMNS =
-  "id, vault, state, sequence, at, due, created_at, revision, failures, failing_since, " +
-  "last_delivery, last_error, deletion_notice, deletion_notice_at, changes";
+/** Returns the progress of a row, or nothing of a damaged one, which must not stop the others. */
+function progressOf({ progress }: Pick<Row, "progress">): Progress[] {
+  try {
+    return [JSON.parse(progress) as Progress];
+  } catch {
+    return [];
+  }
+}
 
 /** Returns all rows. A coordinator has the rows of one vault. */
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>
-  sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks`).toArray().map(progressOf);
+  sql.exec<Row>("SELECT progress, attempts FROM webhooks").toArray().flatMap(progressOf);
+
+const findRow = (sql: SqlStorage, id: string): Row | undefined =>
+  sql.exec<Row>("SELECT progress, attempts FROM webhooks WHERE id = ?1", id).toArray()[0];
 
 export const findProgress = (sql: SqlStorage, id: string): Progress | undefined =>
-  sql.exec<Row>(`SELECT ${COLUMNS} FROM webhooks WHERE id = ?1`, id).toArray().map(progressOf)[0];
+  [findRow(sql, id)].flatMap((row) => (row ? progressOf(row) : []))[0];
 
-const progressOf = (row: Row): Progress => ({
-  id: row.id,
-  vault: row.vault,
-  state: row.state,
-  sequence: row.sequence,
-  at: row.at,
-  due: row.due,
-  createdAt: row.created_at,
-  revision: row.revision,
-  failures: row.failures,
-  failingSince: row.failing_since,
-  lastDelivery: row.last_delivery,
-  lastError: row.last_error === null ? null : (JSON.parse(row.last_error) as DeliveryError),
-  deletionNotice: row.deletion_notice,
-  deletionNoticeAt: row.deletion_notice_at,
-  changes: JSON.parse(row.changes) as string[],
-});
-
-/** Inserts the row of a new webhook. One that exists stays as it is. */
+/** Inserts the row of a new webhook. One that exists stays as it is, unless it is damaged. */
 export function insertProgress(sql: SqlStorage, row: Progress): void {
-  sql.exec(`INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS}) ON CONFLICT (id) DO NOTHING`, ...valuesOf(row));
+  sql.exec(
+    "INSERT INTO webhooks (id, progress) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET progress = ?2 WHERE NOT json_valid(progress)",
+    row.id,
+    JSON.stringify(row),
+  );
 }
 
 /**
@@ -88,57 +70,35 @@ export function insertProgress(sql: SqlStorage, row: Progress): void {
  * changed since, only the attempt is recorded.
  */
 export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress, attempt?: RecordedAttempt): boolean {
-  type Current = { revision: number; attempts: string | null };
-  const current = sql.exec<Current>("SELECT revision, attempts FROM webhooks WHERE id = ?1", read.id).toArray()[0];
-  if (current?.revision !== read.revision) {
+  const row = findRow(sql, read.id);
+  if (!row || progressOf(row)[0]?.revision !== read.revision) {
     if (attempt) recordAttempt(sql, read.id, attempt);
     return false;
   }
-  const kept = attempt ? addAttempt(current.attempts, attempt) : current.attempts;
+  const kept = attempt ? addAttempt(row.attempts, attempt) : row.attempts;
   const attempts = next.state === "DELETED" ? null : kept;
-  sql.exec(`INSERT OR REPLACE INTO webhooks (attempts, ${COLUMNS}) VALUES (?, ${PARAMETERS})`, attempts, ...valuesOf(next));
+  sql.exec("UPDATE webhooks SET progress = ?2, attempts = ?3 WHERE id = ?1", read.id, JSON.stringify(next), attempts);
   return true;
 }
-
-const PARAMETERS = COLUMNS.split(", ")
-  .map(() => "?")
-  .join(", ");
-
-const valuesOf = (row: Progress): (string | number | null)[] => [
-  row.id,
-  row.vault,
-  row.state,
-  row.sequence,
-  row.at,
-  row.due,
-  row.createdAt,
-  row.revision,
-  row.failures,
-  row.failingSince,
-  row.lastDelivery,
-  row.lastError === null ? null : JSON.stringify(row.lastError),
-  row.deletionNotice,
-  row.deletionNoticeAt,
-  JSON.stringify(row.changes),
-];
 
 export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.exec("DELETE FROM webhooks WHERE id = ?1", id);
 
 /** Returns true if a webhook waits for events. */
-export const hasActive = (sql: SqlStorage): boolean =>
-  sql.exec("SELECT 1 FROM webhooks WHERE state = 'ACTIVE' LIMIT 1").toArray().length > 0;
+export const hasActive = (sql: SqlStorage): boolean => listProgress(sql).some(({ state }) => state === "ACTIVE");
 
-/** The rows for which the alarm has something to do at their time: a delivery, the end of a record, or a deletion notice. */
-const TIMED = "(state IN ('ACTIVE', 'DELETED') OR deletion_notice_at IS NOT NULL)";
+/** Returns true if the alarm has something to do at the time of the row: a delivery, the end of a record, or a deletion notice. */
+const isTimed = ({ state, deletionNoticeAt }: Progress): boolean =>
+  state === "ACTIVE" || state === "DELETED" || deletionNoticeAt !== null;
 
 /** Returns the time of the next task, in Unix milliseconds. */
 export const nextDue = (sql: SqlStorage): number | undefined =>
-  sql.exec<{ next: number | null }>(`SELECT min(due) AS next FROM webhooks WHERE ${TIMED}`).one().next ?? undefined;
+  listProgress(sql)
+    .filter(isTimed)
+    .reduce<number | undefined>((next, { due }) => Math.min(next ?? due, due), undefined);
 
 /** Returns true if the alarm has a task: an active webhook without failures may have new events at any time. */
 export const isDue = (sql: SqlStorage, now: number): boolean =>
-  sql.exec(`SELECT 1 FROM webhooks WHERE (${TIMED} AND due <= ?1) OR (state = 'ACTIVE' AND failures = 0) LIMIT 1`, now).toArray()
-    .length > 0;
+  listProgress(sql).some((one) => (isTimed(one) && one.due <= now) || (one.state === "ACTIVE" && one.failures === 0));
 
 /**
  * The newest attempts to deliver to a webhook. They are a JSON array in the row of its progress (webhook-progress.ts). So
@@ -180,19 +140,12 @@ function parseAttempts(text: string | null): readonly RecordedAttempt[] {
 export const addAttempt = (text: string | null, attempt: RecordedAttempt): string =>
   JSON.stringify([attempt, ...parseAttempts(text)].slice(0, ATTEMPTS_MAX));
 
-interface AttemptsRow extends Record<string, SqlStorageValue> {
-  readonly attempts: string | null;
-}
-
-const findRow = (sql: SqlStorage, id: string): AttemptsRow | undefined =>
-  sql.exec<AttemptsRow>("SELECT attempts FROM webhooks WHERE id = ?1 AND state <> 'DELETED'", id).toArray()[0];
-
 /** Returns the attempts, newest first. */
 export const listAttempts = (sql: SqlStorage, id: string): readonly RecordedAttempt[] =>
   parseAttempts(findRow(sql, id)?.attempts ?? null);
 
 /** Records an attempt without changing the progress. The attempt of a deleted webhook is not recorded. */
 export function recordAttempt(sql: SqlStorage, id: string, attempt: RecordedAttempt): void {
-  const row = findRow(sql, id);
-  if (row) sql.exec("UPDATE webhooks SET attempts = ?2 WHERE id = ?1", id, addAttempt(row.attempts, attempt));
+  if ((findProgress(sql, id)?.state ?? "DELETED") === "DELETED") return;
+  sql.exec("UPDATE webhooks SET attempts = ?2 WHERE id = ?1", id, addAttempt(findRow(sql, id)!.attempts, attempt));
 }
