@@ -116,10 +116,10 @@ function commitOf(
   { working, activities, records }: Progress,
 ): Commit | undefined {
   const before = snapshot.opened;
-  const { vault: after, files, released, deleted, sealedGrowth } = working;
+  const { vault: after, files, released, deleted } = working;
   // A vault that the group both created and deleted leaves nothing to write either.
   if (activities.length + records.size === 0 || (!before && !after && !snapshot.broken)) return undefined;
-  const changes = { items: changedItems(snapshot, working), files, released, deleted, sealedGrowth };
+  const changes = { items: changedItems(snapshot, working), files, released, deleted };
   const chosen = operations.flatMap(({ change }) => (isChosen(change) && !snapshot.stored.has(change.item) ? change.item : []));
   const assumptions = { tokens: snapshot.tokens, activities, records: [...records.values()], chosen };
   return { vault, before, after, ...changes, ...assumptions };

@@ -49,7 +49,7 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     return putItem(working, "CREATE", complete(input, attributes, undefined, random), context);
   },
 
-  "replace-item": (working, change, context) => replaceItem(working, context, change),
+  "replace-item": replaceItem,
 
   "patch-item": (working, { item: id, edits, ifMatch }, context) =>
     editItem(working, context, id, ifMatch, (item) => (edits.length > 0 ? applyPatch(item, edits) : ok(undefined))),

@@ -1,12 +1,12 @@
-import { type FilesOfItem, fulfils, type Item, type Precondition } from "../model/item.ts";
+import { type FilesOfItem, fulfils, type Item } from "../model/item.ts";
 import { fail, ok, type Result, invalid } from "../model/result.ts";
-import type { StoredFile, StoredItem } from "../model/stored.ts";
+import type { StoredFile } from "../model/stored.ts";
 import type { CountChange } from "../model/vault.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
 import { putVersion, currentItem, isBroken, nextOfBroken, nextVersion } from "./items.ts";
 import { restoreFiles, measureWrite, putStored, deleteCurrent, dropVersion, keepNewest } from "./versions.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
-import { SERVICE } from "../model/operation.ts";
+import { type Change, SERVICE } from "../model/operation.ts";
 
 /** The restoration of versions and of deleted Items. Each makes a new version with an earlier content. */
 
@@ -16,11 +16,7 @@ import { SERVICE } from "../model/operation.ts";
  */
 export function restoreVersion(
   working: WorkingVault,
-  {
-    item: id,
-    version,
-    ifMatch,
-  }: { readonly item: string; readonly version: number; readonly ifMatch?: Precondition | undefined },
+  { item: id, version, ifMatch }: Extract<Change, { kind: "restore-version" }>,
   context: ChangeContext,
 ): Result<ChangeResult> {
   const found = currentItem(working, id, undefined);
@@ -111,13 +107,12 @@ function filesOfRows(rows: readonly StoredFile[], ownerOf: (row: StoredFile) => 
  */
 export function deleteItem(
   working: WorkingVault,
-  { item: id, ifMatch }: { readonly item: string; readonly ifMatch?: Precondition | undefined },
+  { item: id, ifMatch }: Extract<Change, { kind: "delete-item" }>,
   { actor, now, retention }: ChangeContext,
 ): Result<ChangeResult> {
   const current = currentItem(working, id, ifMatch);
   // A broken Item can be deleted, unless the client requires a version.
-  const broken = !current.ok && current.failure.kind === "integrity" && ifMatch === undefined;
-  if (!current.ok && !broken) return current;
+  if (!current.ok && (!isBroken(current) || ifMatch)) return current;
   const before = working.stored.get(id)!;
   if (!before.current) return fail("item_not_found"); // its row is lost
   const { deletedRetention, versionsKept } = retention;
@@ -168,7 +163,7 @@ export function expireItem(
 ): Result<ChangeResult> {
   if (actor !== SERVICE) return fail("unauthorized");
   const stored = working.stored.get(id);
-  if (!stored || !exists(stored)) return ok({ answer: {} });
+  if (!stored || !(stored.current ?? stored.deleted)) return ok({ answer: {} });
   const { current, deleted } = stored;
   // A time before the vault's creation is damaged. The row may be the last copy, and is a finding of `verify`.
   const expired = deleted !== undefined && deleted.at >= working.vault!.createdAt && deleted.at + deletedRetention <= now;
@@ -179,6 +174,3 @@ export function expireItem(
   const counts = deleted !== undefined && expired ? { items: 1, versions: 0 } : { items: 0, versions };
   return ok({ answer: { expired: counts }, action: "DELETE", item: id, event: expired ? "destroyed" : "version_destroyed" });
 }
-
-/** Returns true if the Item exists or is deleted. */
-const exists = ({ current, deleted }: StoredItem): boolean => current !== undefined || deleted !== undefined;

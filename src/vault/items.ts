@@ -1,7 +1,7 @@
 import { NONCE_PREFIX_BYTES } from "../crypto/seal.ts";
 import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
-import { fulfils, isVersion, type Item, type Precondition, type FilesOfItem } from "../model/item.ts";
+import { fulfils, isVersion, type Item, type Precondition } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { editorOf } from "../model/editor.ts";
 import { fail, ok, type Result, invalid } from "../model/result.ts";
@@ -15,7 +15,7 @@ import { sealedNames, sealedTexts } from "../store/items/items.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
 import { type FileRows, measureWrite, putStored, type StoredWrite, addVersion, keepNewest } from "./versions.ts";
 import { parseId } from "../model/ids.ts";
-import type { NewContent } from "../model/operation.ts";
+import type { Change, NewContent } from "../model/operation.ts";
 
 /** The steps that the kinds of operations share: find the Item, check it, make the next version, put it into the working copy. */
 
@@ -188,17 +188,16 @@ function fit(vault: Vault, growth: Growth, versions: number, write: (kept: numbe
  */
 export function replaceItem(
   working: WorkingVault,
+  { item: id, input, ifMatch }: Extract<Change, { kind: "replace-item" }>,
   context: ChangeContext,
-  { item: id, input, ifMatch }: { readonly item: string; readonly input: ItemInput; readonly ifMatch?: Precondition | undefined },
 ): Result<ChangeResult> {
   const current = currentItem(working, id, ifMatch);
   if (current.ok || ifMatch || !isBroken(current)) return editItem(working, context, id, ifMatch, () => ok(input));
   const { vault, actor, now, random } = context;
-  const attributes = { id, vault, createdAt: now, ...filesOf(working, id), ...nextOfBroken(working, id, actor, now, random) };
+  const files = working.filesOfBroken.get(id) ?? { files: [] };
+  const attributes = { id, vault, createdAt: now, ...files, ...nextOfBroken(working, id, actor, now, random) };
   return putItem(working, "UPDATE", complete(input, attributes, undefined, random), context);
 }
-
-const filesOf = ({ filesOfBroken }: WorkingVault, id: string): FilesOfItem => filesOfBroken.get(id) ?? { files: [] };
 
 /** The changes of the Files of an Item: pure functions from an Item to the Item with its new Files. */
 

@@ -122,7 +122,7 @@ export interface FileRows {
   readonly restored?: number | undefined;
 }
 
-export function putStored(working: WorkingVault, { item, after, vault, grown }: StoredWrite, rows: FileRows = {}): void {
+export function putStored(working: WorkingVault, { item, after, vault }: StoredWrite, rows: FileRows = {}): void {
   const before = working.stored.get(item) ?? NOTHING_STORED;
   const next = after ?? NOTHING_STORED;
   if (next.files !== before.files || next.ended !== before.ended) {
@@ -132,7 +132,6 @@ export function putStored(working: WorkingVault, { item, after, vault, grown }: 
     if (after) working.files.push(...fileChanges(item, before, after, rows));
   }
   working.vault = vault;
-  working.sealedGrowth += grown;
   if (after) working.stored.set(item, after);
   else working.stored.delete(item);
 }

@@ -16,15 +16,11 @@ import { checkQuota } from "../model/quota.ts";
 import type { DatabaseLevel } from "../store/d1/size.ts";
 
 /** The working copy of a vault: a snapshot that the operations of a group read and change, one after the other. */
-export interface WorkingVault {
+export interface WorkingVault extends Pick<Snapshot, "everExisted" | "filesOfBroken"> {
   vault: Vault | undefined;
   /** The vault at the moment of its deletion. */
   deleted: Vault | undefined;
-  /** True if the vault exists or existed before the group. */
-  readonly everExisted: boolean;
   readonly items: Map<string, Result<Item>>;
-  /** The Files of each Item whose row is broken or lost. */
-  readonly filesOfBroken: Snapshot["filesOfBroken"];
   readonly records: Map<string, Result<IdempotencyRecord>>;
   /** Earlier versions, by `versionKey`: from the snapshot, and those that the group replaced. */
   readonly versions: Map<string, Result<Item>>;
@@ -33,37 +29,23 @@ export interface WorkingVault {
   readonly stored: Map<string, StoredItem>;
   /** The rows of each Item before the group. */
   readonly storedBefore: Snapshot["stored"];
-  /** By how many bytes the sealed texts of the vault have grown. It is known also when their sum is not. */
-  sealedGrowth: number;
   /** Contents that no row references after the group. */
   readonly released: ContentAddress[];
 }
 
-export function copySnapshot({
-  opened,
-  broken,
+export const copySnapshot = ({ opened, broken, everExisted, filesOfBroken, ...rows }: Snapshot): WorkingVault => ({
   everExisted,
-  items,
   filesOfBroken,
-  versions,
-  records,
-  stored,
-}: Snapshot): WorkingVault {
-  return {
-    vault: opened?.vault ?? broken?.vault,
-    deleted: undefined,
-    everExisted,
-    items: new Map(items),
-    filesOfBroken,
-    records: new Map(records),
-    versions: new Map(versions),
-    files: [],
-    stored: new Map(stored),
-    storedBefore: stored,
-    sealedGrowth: 0,
-    released: [],
-  };
-}
+  vault: opened?.vault ?? broken?.vault,
+  deleted: undefined,
+  items: new Map(rows.items),
+  records: new Map(rows.records),
+  versions: new Map(rows.versions),
+  files: [],
+  stored: new Map(rows.stored),
+  storedBefore: rows.stored,
+  released: [],
+});
 
 /** The number of versions that an Item keeps, and the time for which a deleted Item can be restored. */
 export type Retention = Pick<Settings, "versionsKept" | "deletedRetention">;

@@ -31,8 +31,6 @@ export interface Commit {
   readonly after: Vault | undefined;
   /** The vault at the moment of its deletion: its counts go into `past_writes`. */
   readonly deleted: Vault | undefined;
-  /** By how many bytes the sealed texts of Items and Files grow. */
-  readonly sealedGrowth: number;
   readonly items: readonly ItemChange[];
   /** In the order of the operations, because some of them change rows that earlier ones have written. */
   readonly files: readonly FileChange[];
@@ -114,10 +112,9 @@ async function updateBatch(store: Store, commit: Commit, rows: readonly Activity
   const texts = unchanged ? before.row : await sealVault(keys, after as NamedVault);
   const row = vaultRow(after, texts, wrapped);
   const keptMax = Math.max(0, ...commit.items.map(countKept));
-  const update = () => [updateVault(db, row, commit.sealedGrowth, keptMax), ...(hasNewKey ? [writeKeys(db, row)] : [])];
-  const vault = before
-    ? update()
-    : [await proofStatement(db, store.keyring.active), insertVault(db, row, commit.sealedGrowth, keptMax)];
+  const sealedGrowth = after.sealedBytes - (before?.vault.sealedBytes ?? 0);
+  const update = () => [updateVault(db, row, sealedGrowth, keptMax), ...(hasNewKey ? [writeKeys(db, row)] : [])];
+  const vault = before ? update() : [await proofStatement(db, store.keyring.active), insertVault(db, row, keptMax)];
   const entries = fencedEntries(store, before?.vault ?? after, commit, rows);
   const files = await Promise.all(commit.files.map((change) => fileStatement(db, commit.vault, keys, change)));
   const items = await Promise.all(commit.items.map((change) => changeItem(db, commit.vault, keys, change)));
@@ -226,11 +223,9 @@ const VAULT_SQL = {
   writeKeys: "UPDATE vaults SET root_key_id = ?2, keys = ?3 WHERE id = ?1",
 };
 
-/**
- * Returns the statement that inserts the row of a new vault. `keptMax` is the highest number of earlier versions that one of its Items keeps.
- */
-const insertVault = (db: D1Database, row: VaultRow, sealedBytes: number, keptMax: number): D1PreparedStatement =>
-  db.prepare(VAULT_SQL.insertVault).bind(...valuesOf({ ...row, sealed_bytes: sealedBytes }, VAULT_COLUMNS), keptMax);
+/** Returns the statement that inserts the row of a new vault. `keptMax` is the most earlier versions that one of its Items keeps. */
+const insertVault = (db: D1Database, row: VaultRow, keptMax: number): D1PreparedStatement =>
+  db.prepare(VAULT_SQL.insertVault).bind(...valuesOf(row, VAULT_COLUMNS), keptMax);
 
 /**
  * Returns the statement that updates the row of a vault. `sealedGrowth` is the change in bytes of its sealed texts. `keptMax` is the highest
