@@ -7,13 +7,12 @@ import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { confirmLevel } from "../../store/health/room.ts";
-import { endDescendant, loadChildren } from "../../store/tokens/children.ts";
-import { insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken } from "../present/tokens.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import type { Activity } from "../../model/activity.ts";
+import { endDescendant, loadChildren, insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";
 
 /** /v1/tokens: the tokens that a token issues (contract 8.16). */
 

@@ -5,11 +5,10 @@ import { recordCounts } from "../health/counters.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { MISSES_FILES } from "../vaults/counted-rows.ts";
-import { knownVaults } from "./known-vaults.ts";
 import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
-import { isReferencedBy, type Reference, referencedStatement } from "./without-row.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
+import { knownVaults, isReferencedBy, type Reference, referencedStatement } from "./without-row.ts";
 
 /**
  * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep without a row only

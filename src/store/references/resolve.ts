@@ -14,6 +14,10 @@ import {
   type Reader,
   type Wanted,
 } from "./rows.ts";
+import type { Dialect } from "../../model/dialect.ts";
+import { findFile, type FoundField, isIdOfFile } from "../../model/named.ts";
+import type { KeyedFile } from "../../model/file.ts";
+import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
 import {
   concludeSearch,
   type Hit,
@@ -25,12 +29,10 @@ import {
   startSearch,
   wantedBy,
   wantedIn,
+  findVault,
+  openVaults,
+  type ReferencedVault,
 } from "./search.ts";
-import { findVault, openVaults, type ReferencedVault } from "./vaults.ts";
-import type { Dialect } from "../../model/dialect.ts";
-import { findFile, type FoundField, isIdOfFile } from "../../model/named.ts";
-import type { KeyedFile } from "../../model/file.ts";
-import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
 
 /**
  * Resolves references (contract 16) in one D1 call. The call loads the token's readable vaults, and the Items with these titles

@@ -4,13 +4,13 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { type BackupStore, loadManifest, loadPartSizes, lostParts } from "../backup/load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { knownVaults } from "../contents/known-vaults.ts";
 import { runBatch } from "../d1/database.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import { checkOrigin, chooseBackup, compareExisting, openVaultRow } from "./choose.ts";
 import { type Known, loadKnown } from "./mark.ts";
+import { knownVaults } from "../contents/without-row.ts";
 
 /** The checks before a restore of a vault or of the registry. They only read. */
 

@@ -1,4 +1,4 @@
-import { type Claims, rootOf, TOKEN_CHARACTERS_MAX } from "../../crypto/token.ts";
+import { type Claims, rootOf, TOKEN_CHARACTERS_MAX, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
@@ -9,7 +9,7 @@ import { checkRootKeys, proofStatement } from "../keys/root-keys.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import { withoutWrongNumbers } from "../tables/numbers.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
-import { endExpiredBelow } from "./ended-tokens.ts";
+import { endExpiredBelow, endToken, IN_BRANCH } from "./ended-tokens.ts";
 import { insertTokenRow, makeTokenRow, openToken, signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
@@ -182,4 +182,51 @@ async function listedToken({ keyring, now }: Store, row: EndedRow): Promise<List
   const isOfKind = opened.ok && (row.kind === undefined || row.kind === (opened.value.kind ?? null));
   const token: Claims | BrokenToken = isOfKind ? opened.value : { id, broken: kind, ...times };
   return endedAt <= now ? { ...token, endedAt } : token;
+}
+
+/**
+ * The tokens that a token has issued, for that token (contract 8.16). The columns `ancestor_1` to `ancestor_3` find rows; the sealed descent
+ * decides. A row that cannot be decrypted shows only its id and times, and its columns decide.
+ */
+
+const CHILD_SQL = {
+  /** The last ancestor is the issuer of the token. */
+  children: `
+    SELECT * FROM tokens WHERE ${IN_BRANCH} AND coalesce(ancestor_3, ancestor_2, ancestor_1) = ?1 AND expires_at > ?2
+    ORDER BY created_at, id`,
+  descendant: `SELECT * FROM tokens WHERE id = ?2 AND id <> ?1 AND ${IN_BRANCH}`,
+  ended: "SELECT * FROM ended_tokens WHERE id = ?1",
+};
+
+/** Returns the tokens in use that a token has issued, oldest first. Fails with `unauthorized`, `unavailable`, or as `listTokens`. */
+export async function loadChildren(store: Store, token: VerifiedClaims): Promise<Result<ListedToken[]>> {
+  const read = await loadForToken<[TokenRow]>(store, token, store.db.prepare(CHILD_SQL.children).bind(token.id, store.now));
+  const listed = read.ok ? await listTokens(store, read.value[0]) : read;
+  return listed.ok ? ok(listed.value.filter((one) => "broken" in one || one.descent?.ancestors.at(-1) === token.id)) : listed;
+}
+
+/**
+ * Ends a token below another token. An ended token is not changed. `entry` is the entry of the admin's log. Fails with
+ * `unauthorized`, with `token_not_found`, also for a token that is not below, and as `endToken` does.
+ */
+export async function endDescendant(
+  store: Store,
+  token: VerifiedClaims,
+  id: string,
+  entry: Activity,
+): Promise<Result<undefined>> {
+  const { db } = store;
+  const read = await loadForToken<[TokenRow, TokenRow]>(
+    store,
+    token,
+    db.prepare(CHILD_SQL.descendant).bind(token.id, id),
+    db.prepare(CHILD_SQL.ended).bind(id),
+  );
+  if (!read.ok) return read;
+  const [[live], [ended]] = read.value;
+  const row = live ?? ended;
+  const opened = row && (await openToken(store.keyring, row));
+  const isBelow = opened?.ok ? opened.value.descent?.ancestors.includes(token.id) : live !== undefined;
+  if (!isBelow) return fail("token_not_found");
+  return live ? endToken(store, id, entry) : ok(undefined);
 }
