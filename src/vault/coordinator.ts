@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { failedBy, logRefusal } from "../log.ts";
+import { failedBy, logRefusal, logFailure } from "../log.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
@@ -13,7 +13,6 @@ import type { RestoreContents } from "../store/restore/ports.ts";
 import { createRowCache } from "../store/commit/cache.ts";
 import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
-import { acceptListener, notifyListeners } from "./listeners.ts";
 import { drawRandom, webhookPorts, committedContents, databasePorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { answerWebhooks, answerAttempts } from "./webhooks/admin.ts";
@@ -23,6 +22,9 @@ import { commitGroup } from "./group.ts";
 import { prepareDeletionNotices, announceCommit } from "./webhooks/delivery.ts";
 import { recountVault } from "../store/commit/repairs.ts";
 import { parseSettings } from "../settings.ts";
+import { formatCursor } from "../model/cursor.ts";
+import { sequenceOf } from "../model/event.ts";
+import type { Vault } from "../model/vault.ts";
 
 /** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP_OPERATIONS_MAX = 32;
@@ -207,4 +209,36 @@ export class VaultCoordinator extends DurableObject<Env> {
     if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain")) await announceCommit(storage, clock());
     return answers.map((answer) => (answer.ok ? ok({ ...answer.value, bookmark: bookmarked.bookmark() }) : answer));
   }
+}
+
+/**
+ * The WebSockets of the Workers that wait for events of the vault. They hibernate: an idle coordinator leaves memory and they stay open
+ * (developers.cloudflare.com/durable-objects/best-practices/websockets). A message is only a hint, because the Worker reads the events. A
+ * lost message costs time, but no event.
+ */
+
+/** The message after the deletion of the vault. */
+const DELETED = "deleted";
+
+/**
+ * Notifies the Workers of a commit. `after` is the vault after it; absent if it was deleted. Never throws, because the commit has taken
+ * effect.
+ */
+export function notifyListeners(sockets: readonly WebSocket[], after: Vault | undefined): void {
+  const message = after ? formatCursor({ sequence: sequenceOf(after), at: after.updatedAt }) : DELETED;
+  for (const socket of sockets) {
+    try {
+      socket.send(message);
+    } catch (error) {
+      logFailure("A hint", error); // the WebSocket is closing
+    }
+  }
+}
+
+/** Accepts the WebSocket of a Worker. Every other request is a 426 (RFC 9110 section 15.5.22). */
+export function acceptListener(state: DurableObjectState, request: Request): Response {
+  if (request.headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
+  const { 0: client, 1: server } = new WebSocketPair();
+  state.acceptWebSocket(server);
+  return new Response(null, { status: 101, webSocket: client });
 }

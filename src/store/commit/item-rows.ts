@@ -35,7 +35,7 @@ const KEY_LENGTH = TABLES.files.key.length;
 const FILE_SQL = {
   insert: insertRow("files", FILE_COLUMNS),
   update: `UPDATE files SET ${assignments(FILE_COLUMNS.slice(KEY_LENGTH), 1 + KEY_LENGTH)} WHERE vault_id = ?1 AND item_id = ?2 AND id = ?3`,
-  // An existing row belongs to a version that was lost, as in `item_versions` (version-rows.ts), so it is replaced.
+  // An existing row belongs to a version that was lost, as in `item_versions`, so it is replaced.
   end: `
     INSERT OR REPLACE INTO file_versions (${ENDED_COLUMNS.join(", ")})
     SELECT ${ENDED_COLUMNS.map((column) => (column === "until" ? "?4" : column)).join(", ")} FROM files
