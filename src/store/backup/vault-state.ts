@@ -16,7 +16,7 @@ import type { Writing } from "./write.ts";
 /** The state: plain data, which the job keeps as JSON. */
 export interface VaultBackup {
   readonly vault: string;
-  /** Whether every part is written and every content looked up. Otherwise those of the backup before are shared. */
+  /** True if every part is written and every content looked up. Otherwise the previous backup's are shared. */
   readonly full: boolean;
   readonly number: number;
   /**
@@ -24,16 +24,16 @@ export interface VaultBackup {
    * `contents`: copies contents. `end`: checks that everything is there, and writes the manifest.
    */
   readonly stage: "items" | "changes" | "merge" | "log" | "contents" | "end";
-  /** How often the backup has begun again. */
+  /** Number of restarts of the backup. */
   readonly restarts: number;
   /** The ids of the keys of the vault, none of which may be removed while rows are read. */
   readonly keys: string;
   /** The Item, or the entry of the log, up to which everything was read. */
   readonly after: string;
-  /** The write after which changes are read in this pass, and the one at which the pass began; absent before its first slice. */
+  /** The write after which changes are read in this pass, and the write at which the pass began; absent before its first slice. */
   readonly since: Cursor;
   readonly until?: Cursor | undefined;
-  /** The parts of Items; then those of the log, and that of the vault. */
+  /** The parts of Items, then those of the log and the vault. */
   readonly parts: readonly PartRef[];
   /** For each pass of changes that has read any, its parts: units of `SOURCES.changes`, which the backup does not name. */
   readonly changes: readonly (readonly PartRef[])[];
@@ -60,12 +60,12 @@ export interface Moment {
   readonly ofVault: PartRef;
 }
 
-/** What the stages of the backup of a vault work with. */
+/** The environment of the stages of a vault's backup. */
 export interface BackupContext {
   readonly store: BackupStore;
-  /** Whether the step should end: the stage keeps its state, and the next step continues. */
+  /** Returns true if the step should end. The stage keeps its state, and the next step continues. */
   readonly isSpent: () => boolean;
-  /** Asks the coordinator of a vault to let some time pass between its commits, for a while. A lost call costs nothing. */
+  /** Asks the coordinator of a vault to space its commits for a while. A lost call costs nothing. */
   readonly spaceCommits: (vault: string) => Promise<void>;
   /** The parts that the backup shares, by their hashes. */
   readonly previous: ReadonlyMap<string, PartRef>;
@@ -102,7 +102,7 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
   return ok({ number, open: isWhole ? open.value : undefined });
 }
 
-/** The most contents of a vault that are counted: one call lists them. */
+/** Contents of a vault that are counted: one call lists them. */
 const COUNTED_CONTENTS_MAX = 1_000;
 
 /**
@@ -143,7 +143,7 @@ export async function loadSharedParts(
  */
 export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 
-/** How the backup of a vault begins: its state and the row of the vault, or the newest backup if that has the state of the vault. */
+/** The beginning of a vault's backup: its state and the row of the vault, or the newest backup if that has the state of the vault. */
 type Beginning = "deleted" | { readonly unchanged: OpenManifest } | { readonly begun: VaultBackup; readonly row: Slice["row"] };
 
 /**

@@ -15,27 +15,26 @@ import { loadFindings, readObject, removeFindings } from "./job-findings.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
 
-/** A row of `jobs`. */
 export interface JobRow {
   readonly [column: string]: SqlStorageValue;
   readonly id: string;
   readonly request: string;
   readonly kind: JobKind;
-  /** 1: it only tells what it would do. */
+  /** 1: the job only reports what it would do. */
   readonly dry_run: number;
-  /** What the job keeps others from (jobs/kind.ts). */
+  /** The lock of the job (jobs/kind.ts). */
   readonly holds: string | null;
   readonly state: JobState;
-  /** How often the job has written D1 (step-fence.ts). */
+  /** Number of the job's writes to D1 (step-fence.ts). */
   readonly writes: number;
   /** The state of the kind between two steps: JSON. A list of jobs has its first piece only. */
   readonly data: string;
   readonly data_format: number;
-  /** How many steps were kept. */
+  /** Number of kept steps. */
   readonly steps: number;
-  /** How often the next step was begun. */
+  /** Number of times that the next step has begun. */
   readonly tries: number;
-  /** When the next step is due. */
+  /** Due time of the next step. */
   readonly due: number;
   readonly done: number;
   readonly total: number;
@@ -46,7 +45,7 @@ export interface JobRow {
   readonly reason: FailureKind | null;
 }
 
-/** What the kind keeps between two steps. */
+/** The state of the kind between two steps. */
 interface JobData {
   readonly data: string;
   readonly format: number;
@@ -59,19 +58,19 @@ const COUNTS = ["writes", "data_format", "tries", "done", "total", "steps"];
 /** Returns SQL that tests whether a column has a time that a job can have had. `?1` is the present time in Unix milliseconds. */
 const isPast = (column: string): string => `(${column} BETWEEN 1 AND ?1 + ${YEAR})`;
 
-/** SQL: whether a row has only numbers that a job can have. */
+/** SQL: true if a row has only valid numbers. */
 const SOUND = [
   ...COUNTS.map((column) => `${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`),
   isPast("created_at"),
   `CASE WHEN ${UNENDED} THEN ended_at IS NULL ELSE coalesce(${isPast("ended_at")}, false) END`,
 ].join(" AND ");
 
-/** SQL: whether two things that jobs hold are the same, or one is a part of the other: `vaults` has the part `vaults/<id>`. */
+/** Returns SQL that is true if two locks are equal, or one includes the other: `vaults` includes `vaults/<id>`. */
 const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;
 
 /**
- * SQL: whether a job may make steps: a job that waits for those that exclude it begins when all that were created before it have ended. One that
- * has begun counts whatever its time, because the clock may have gone back.
+ * SQL: true if a job may make steps. A job that waits for the jobs that exclude it begins after all such jobs created earlier have ended. A
+ * job that has begun counts whatever its time, because the clock may have gone back.
  */
 const MAY_STEP = `
   (state = 'running' OR state = 'waiting' AND NOT EXISTS (
@@ -122,24 +121,24 @@ const SQL = {
   remove: "DELETE FROM jobs WHERE id = ?1",
 };
 
-/** What a job may change. */
+/** The lock and the effect of a job. */
 interface JobEffect {
-  /** What it keeps others from (jobs/kind.ts). */
+  /** The lock of the job (jobs/kind.ts). */
   readonly holds: string | undefined;
-  /** Whether it only tells what it would do. */
+  /** True if the job only reports what it would do. */
   readonly dryRun: boolean;
 }
 
 /**
- * Ends the jobs whose rows have a number that no job can have, and makes due now what is due at an impossible time. Each reader calls it first,
- * so that one damaged row keeps no other job from its steps. `now` is in Unix milliseconds.
+ * Ends the jobs whose rows have an invalid number, and makes jobs with an impossible time due now. Each reader calls it first, so that one
+ * damaged row blocks no other job. `now` is in Unix milliseconds.
  */
 export function endDamaged(sql: SqlStorage, now: number): void {
   sql.exec(SQL.endDamaged, now);
   sql.exec(SQL.makeDue, now);
 }
 
-/** Adds a job, which is due at once. In: Unix milliseconds. */
+/** Adds a job, which is due immediately. `now` is in Unix milliseconds. */
 export function insertJob(
   sql: SqlStorage,
   { id, request, kind }: NewJob,
@@ -172,27 +171,27 @@ const wholeRow = (sql: SqlStorage, row: JobRow | undefined): JobRow | undefined 
 export const loadJob = (sql: SqlStorage, id: string): JobRow | undefined =>
   wholeRow(sql, sql.exec<JobRow>(SQL.load, id).toArray()[0]);
 
-/** Out: a job that was asked for the same, and has not begun. */
+/** Returns a job for the same request that has not begun. */
 export const findSame = (sql: SqlStorage, { kind, request }: Pick<NewJob, "kind" | "request">): JobRow | undefined =>
   sql.exec<JobRow>(SQL.same, kind, request).toArray()[0];
 
-/** Out: the id of a job that holds this, a part of it or what it is a part of, and has not ended. */
+/** Returns the id of a running job whose lock overlaps with this one. */
 export const findHolder = (sql: SqlStorage, holds: string | undefined): string | undefined =>
   holds === undefined ? undefined : sql.exec<{ id: string }>(SQL.holder, holds).toArray()[0]?.id;
 
-/** Out: the job whose step has been due for the longest time. In: Unix milliseconds. */
+/** Returns the job whose step has been due longest. `now` is in Unix milliseconds. */
 export const findDue = (sql: SqlStorage, now: number): JobRow | undefined =>
   wholeRow(sql, sql.exec<JobRow>(SQL.due, now).toArray()[0]);
 
-/** Out: when the next step is due, in Unix milliseconds. */
+/** Returns the due time of the next step, in Unix milliseconds. */
 export const nextDue = (sql: SqlStorage): number | undefined =>
   sql.exec<{ due: number | null }>(SQL.nextDue).toArray()[0]?.due ?? undefined;
 
-/** Out: jobs, the newest first. In: the place of the job after which they begin. */
+/** Returns jobs, newest first, after the place `after`. */
 export const listJobRows = (sql: SqlStorage, limit: number, after: JobPlace | undefined): JobRow[] =>
   sql.exec<JobRow>(SQL.list, limit, after?.createdAt ?? null, after?.id ?? null).toArray();
 
-/** Counts a try of the next step. In: when it is tried again if this try does not end. */
+/** Counts a try of the next step. `retryAt` is the time of the retry if this try does not end. */
 export function beginStep(sql: SqlStorage, id: string, retryAt: number): void {
   sql.exec(SQL.begin, id, retryAt);
 }
@@ -202,21 +201,21 @@ export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind):
   sql.exec(SQL.recordFailure, id, reason);
 }
 
-/** What a step has reached, as the admin sees it. */
+/** The result of a step, as the admin sees it. */
 export interface JobReached {
   readonly progress: JobProgress;
   readonly result?: JobResult | undefined;
 }
 
-/** What the engine keeps of a step. */
+/** The data that the engine keeps of a step. */
 interface StepOutcome extends JobData, JobReached {
-  /** How often the job has written D1. */
+  /** Number of the job's writes to D1. */
   readonly writes: number;
 }
 
 /**
- * Keeps what a step has reached, unless another try of the step has reached something meanwhile. In: the row with which the step began; Unix
- * milliseconds. Out: whether it was kept.
+ * Keeps the result of a step, unless another try of the step has since been kept. The row is the one with which the step began. `now` is in
+ * Unix milliseconds. Returns true if it was kept.
  */
 export function advanceJob(
   sql: SqlStorage,
@@ -239,17 +238,17 @@ export function endJob(sql: SqlStorage, id: string, state: JobState, now: number
 /** A job that has failed, or has left a vault out: then without a reason. */
 export type FailedJob = Pick<JobRow, "id" | "kind" | "reason">;
 
-/** Out: the newest job of each kind, where that has failed or has left a vault out. */
+/** Returns the newest job of each kind, if it has failed or has left a vault out. */
 export const listFailed = (sql: SqlStorage): FailedJob[] =>
   sql.exec<Pick<JobRow, "id" | "kind" | "reason">>(SQL.failed).toArray();
 
 /**
- * How long jobs are kept after their end, and how many at most. Of a kind that the service starts by itself only the newest that is done is
- * kept: otherwise those of each hour would push out those of the admin.
+ * Retention of ended jobs, and their maximum number. Of a kind that the service starts by itself, only the newest done job is kept. Otherwise
+ * the hourly jobs would displace the admin's jobs.
  */
 const KEPT = { milliseconds: 30 * DAY, jobs: 1_000 };
 
-/** Deletes old jobs that have ended. In: Unix milliseconds. */
+/** Deletes old jobs that have ended. `now` is in Unix milliseconds. */
 export function deleteOldJobs(sql: SqlStorage, now: number): void {
   const old = sql.exec<{ id: string }>(SQL.old, now - KEPT.milliseconds, KEPT.jobs, JSON.stringify(SERVICE_KINDS));
   for (const { id } of old.toArray()) {

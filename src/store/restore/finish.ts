@@ -14,8 +14,8 @@ import { ok, type Result } from "../../model/result.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * The last phases: `finish` inserts the row of the vault, with which the vault exists again, and removes the mark. Without the mark it has no
- * effect, so that a repeated one neither brings a vault back that was deleted since, nor adds a second entry to its log.
+ * The last phases. `finish` inserts the row of the vault, which then exists again, and removes the mark. Without the mark it has no effect.
+ * So a repeated step neither brings back a vault that was deleted since, nor adds a second entry to its log.
  */
 
 const SQL = {
@@ -34,7 +34,7 @@ const SQL = {
   created: `
     UPDATE vaults SET created_at = min(created_at, coalesce(
       (SELECT min(deleted_at) FROM deleted_items WHERE vault_id = ?1 AND deleted_at > 0), created_at)) WHERE id = ?1`,
-  /** The first version of a File whose number was damaged: the one at which the row of the File before it ends. */
+  /** The first version of a File with a damaged number: the end of the File's earlier row. */
   since: `
     UPDATE files SET since = coalesce((
       SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id), 0)
@@ -52,15 +52,15 @@ const VERSIONS = [
   ["attribute_version", "content_version"],
 ] as const;
 
-/** A value of the row of a vault, or the replacement of an impossible value. In: when the backup was made, Unix milliseconds. */
+/** Returns a value of the row of a vault, or the replacement of an impossible value. `at` is the time of the backup, in Unix milliseconds. */
 function mend(column: string, value: unknown, at: number): unknown {
   if (typeof value !== "number" || isSoundNumber("vaults", column, value)) return value;
   return holdsTime("vaults", column) ? at : column.startsWith("quota_") ? null : 0;
 }
 
 /**
- * The statements of the last step of a vault: its row, with which it exists again, and the entry in its log. Impossible values are
- * replaced: a time by that of the backup, a quota by the default, a count by that of the rows, and a version by what follows from the log.
+ * Returns the statements of the last step of a vault: its row, with which it exists again, and the entry in its log. Impossible values are
+ * replaced. A time becomes the backup's time, a quota the default, and a count the number of rows. A version is derived from the log.
  */
 async function finishStatements(
   { store, input, origin }: RestorePorts,
@@ -101,7 +101,7 @@ const entryOf = (id: string, origin: Origin, vault: string): Activity => ({
   origin,
 });
 
-/** Errors: those of the ports; `unavailable`. */
+/** Fails as the ports do, or with `unavailable`. */
 export async function finishStep({ store, ...ports }: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { vault } = step.manifest;
   const known = await loadKnown(store.db, vault);
@@ -116,7 +116,7 @@ export async function finishStep({ store, ...ports }: RestorePorts, step: Step):
   return written.ok ? next : written;
 }
 
-/** Writes nothing but the number of the write: then no write before it takes effect again. Errors: those of `writeStep`. */
+/** Writes only the number of the write, so that no earlier write takes effect again. Fails as `writeStep` does. */
 export async function endStep({ write }: RestorePorts): Promise<Result<Stepped>> {
   const written = await write([]);
   return written.ok ? ok({ position: beginPhase("done") }) : written;

@@ -19,7 +19,7 @@ export interface BackedUpVault {
   readonly id: string;
   /** The newest backup that can be opened; undefined if none of the tried backups can. */
   readonly newest: NamedBackup | undefined;
-  /** The tried backups that cannot be opened, newest first. */
+  /** The unreadable tried backups, newest first. */
   readonly skipped: readonly Skipped[];
 }
 

@@ -8,7 +8,7 @@ import type { KeyRow } from "../vaults/rows.ts";
 /** The vaults of one run, drawn at random. The removal of a key reads every row of its vault. */
 const VAULTS_MAX = 50;
 
-/** SQL: whether a sealed text of the vault has the header of the key. */
+/** SQL: true if a sealed text of the vault has the header of the key. */
 const IS_NAMED = TABLES_OF_VAULT.flatMap((table) =>
   columnsOfKind(table, "sealed").map(
     (column) =>
