@@ -3,12 +3,15 @@ import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "./load.ts";
 import { applyChanges, type RowUnit, unitsOf, unitsOfPart } from "./units.ts";
 import { type BackupContext, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
-import { writeItems } from "./write.ts";
+import { writeUnits } from "./write.ts";
 
 /**
  * The stage `merge` of a vault's backup. It rewrites the parts whose Items have changed while they were read. Each part has a range of ids,
  * and so has each part of a pass of changes, so both are merged in the order of ids.
  */
+
+/** All Items of the parts that are written again are there, and the step writes all of them. */
+const WHOLE = { before: "", areAll: true, isSpent: () => false };
 
 /** Loads the parts of changes, and keeps of each pass the last one that was loaded. */
 type LoadUnits = (pass: number, ref: PartRef) => Promise<Result<readonly RowUnit[]>>;
@@ -97,7 +100,7 @@ async function mergeRun(
     else items.delete(change.id);
   }
   const units = [...items.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const written = await writeItems(writingOf(context, state, state.moment!), units, undefined, true);
+  const written = await writeUnits(writingOf(context, state, state.moment!), "items", units, WHOLE);
   return written.ok ? ok(written.value.parts) : written;
 }
 

@@ -1,6 +1,6 @@
 import type { PartRef } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { frontierOf, keysAfter, readSlice, type Slice } from "./read-rows.ts";
+import { frontierOf, keysAfter, readSlice, type Slice, type Wanted } from "./read-rows.ts";
 import { cutRows } from "./cut.ts";
 import { createCollector, partOf, type RowUnit } from "./units.ts";
 import {
@@ -12,10 +12,10 @@ import {
   type VaultBackup,
   writingOf,
 } from "./vault-state.ts";
-import { writeItems, writePart } from "./write.ts";
+import { writePart, writeUnits } from "./write.ts";
 
 /**
- * The stages `items` and `changes` of a vault's backup. The first stage reads all Items, in slices from several moments. Each pass of the
+ * The stages `items`, `changes` and `log` of a vault's backup. The first stage reads all Items, in slices from several moments. Each pass of the
  * second stage reads again the rows that were written since the pass before, according to the log. A pass of one slice has read all changes
  * at one moment, which is the moment of the backup. So no write has to wait.
  */
@@ -31,14 +31,37 @@ export const restart = (state: VaultBackup, slice: Slice): Next =>
 const fits = ({ keys }: VaultBackup, slice: Slice): boolean => slice.isComplete && stateOfKeys(slice.row) === keys;
 
 /** Reads Items, and writes their parts. Fails with `unavailable` or `database_restored`. */
-export async function readItems(context: BackupContext, state: VaultBackup): Promise<Next> {
+export const readItems = (context: BackupContext, state: VaultBackup): Promise<Next> =>
+  readUnits(context, state, { name: "items", since: state.since }, async (next, slice, slices) =>
+    // One slice has read everything at one moment.
+    slices === 1 && state.parts.length === 0
+      ? takeMoment(context, next, slice, "log")
+      : ok({ ...next, stage: "changes", after: "" }),
+  );
+
+/** Reads the log up to the moment of the backup, and writes its parts. Fails with `unavailable` or `database_restored`. */
+export function readLog(context: BackupContext, state: VaultBackup): Promise<Next> {
+  const { head, ofVault } = state.moment!;
+  const end = (next: VaultBackup): Next =>
+    ok({ ...next, parts: [...next.parts, ofVault], after: "", stage: "contents", done: 0 });
+  return readUnits(context, state, { name: "log", since: head, until: head }, async (next) => end(next));
+}
+
+/** Reads all units of a source in slices, and writes their parts, until the step is spent. After the last part `end` gives the next state. */
+async function readUnits(
+  context: BackupContext,
+  state: VaultBackup,
+  wanted: Pick<Wanted, "since" | "until"> & { readonly name: "items" | "log" },
+  end: (state: VaultBackup, slice: Slice, slices: number) => Promise<Next>,
+): Promise<Next> {
   const { store, isSpent } = context;
-  const collector = createCollector("items");
-  let keys = keysAfter("items", state.after);
+  const { name } = wanted;
+  const collector = createCollector(name);
+  let keys = keysAfter(name, state.after);
   let units: readonly RowUnit[] = [];
-  let [after, parts] = [state.after, state.parts];
+  let next = state;
   for (let slices = 1; ; slices++) {
-    const read = await readSlice(store.db, state.vault, { name: "items", keys, since: state.since });
+    const read = await readSlice(store.db, state.vault, { ...wanted, keys });
     if (!read.ok) return read;
     const slice = read.value;
     if (!slice) return ok("deleted");
@@ -47,21 +70,15 @@ export async function readItems(context: BackupContext, state: VaultBackup): Pro
     collector.add(slice.rows);
     const frontier = frontierOf(keys);
     units = units.concat(collector.takeBelow(frontier));
-    const before = after === "" ? undefined : after;
-    const written = await writeItems(writingOf(context, state, slice), units, before, frontier === undefined, isSpent);
+    const areAll = frontier === undefined;
+    const written = await writeUnits(writingOf(context, state, slice), name, units, { before: next.after, areAll, isSpent });
     if (!written.ok) return written;
-    const count = units.length - written.value.rest.length;
-    after = count > 0 ? units[count - 1]!.id : after;
-    units = written.value.rest;
-    parts = parts.concat(written.value.parts);
-    const next: VaultBackup = { ...state, after, parts };
-    if (frontier === undefined && units.length === 0) {
-      // One slice has read everything at one moment.
-      if (slices === 1 && state.parts.length === 0) return takeMoment(context, next, slice, "log");
-      return ok({ ...next, stage: "changes", after: "" });
-    }
+    const { parts, rest } = written.value;
+    next = { ...next, after: units[units.length - rest.length - 1]?.id ?? next.after, parts: next.parts.concat(parts) };
+    units = rest;
+    if (areAll && units.length === 0) return end(next, slice, slices);
     // A step that has written no part would be repeated endlessly.
-    if (isSpent() && after !== state.after) return ok(next);
+    if (isSpent() && next.after !== state.after) return ok(next);
   }
 }
 

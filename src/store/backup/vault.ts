@@ -8,11 +8,10 @@ import { contentsOfPart, copyContents } from "./contents.ts";
 import { loadPart, loadPartSizes, lostParts } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { mergeChanges } from "./merge.ts";
-import { frontierOf, keysAfter, readSlice, readVault } from "./read-rows.ts";
-import { readChanges, readItems, restart } from "./read-vault.ts";
-import { createCollector, type RowUnit } from "./units.ts";
-import { type BackupContext, loadSharedParts, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
-import { writeLog, writeManifest } from "./write.ts";
+import { readVault } from "./read-rows.ts";
+import { readChanges, readItems, readLog, restart } from "./read-vault.ts";
+import { type BackupContext, loadSharedParts, type Next, type VaultBackup } from "./vault-state.ts";
+import { writeManifest } from "./write.ts";
 
 /**
  * Makes the backup of a vault in steps. It reads all Items (read-vault.ts) and merges later changes (merge.ts). Then it reads the log up to
@@ -55,36 +54,6 @@ export async function stepVault(context: Omit<BackupContext, "previous">, begun:
     state = next.value;
   } while (!context.isSpent());
   return ok(state);
-}
-
-/** The stage `log`: reads the entries of the log up to the moment of the backup. */
-async function readLog(context: BackupContext, state: VaultBackup): Promise<Next> {
-  const { store, isSpent } = context;
-  const { head, ofVault } = state.moment!;
-  const collector = createCollector("log");
-  let keys = keysAfter("log", state.after);
-  let entries: readonly RowUnit[] = [];
-  let [after, parts] = [state.after, state.parts];
-  for (;;) {
-    const read = await readSlice(store.db, state.vault, { name: "log", keys, since: head, until: head });
-    if (!read.ok) return read;
-    const slice = read.value;
-    if (!slice) return ok("deleted");
-    if (!slice.isComplete) return restart(state, slice);
-    keys = slice.next;
-    collector.add(slice.rows);
-    const frontier = frontierOf(keys);
-    entries = entries.concat(collector.takeBelow(frontier));
-    const written = await writeLog(writingOf(context, state, state.moment!), entries, frontier === undefined, isSpent);
-    if (!written.ok) return written;
-    const count = entries.length - written.value.rest.length;
-    after = count > 0 ? entries[count - 1]!.id : after;
-    entries = written.value.rest;
-    parts = parts.concat(written.value.parts);
-    if (frontier === undefined && entries.length === 0)
-      return ok({ ...state, parts: [...parts, ofVault], after: "", stage: "contents", done: 0 });
-    if (isSpent() && after !== state.after) return ok({ ...state, after, parts });
-  }
 }
 
 /**

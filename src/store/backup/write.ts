@@ -36,58 +36,46 @@ export async function writePart(
   return ok({ ...ref, ...(item !== undefined && { item }), ...(contents > 0 && { contents }) });
 }
 
-/** The result of writing units. */
-export interface Written<T> {
+interface Units {
+  /** The id of the unit before them, or an empty text. */
+  readonly before: string;
+  /** Whether no others follow. */
+  readonly areAll: boolean;
+  readonly isSpent: () => boolean;
+}
+
+/** Parts of units, and the units that wait for those that follow, or for the next step. */
+interface Written {
   readonly parts: readonly PartRef[];
-  /** The units that wait for following units, or for the next step. */
-  readonly rest: readonly T[];
+  readonly rest: readonly RowUnit[];
 }
 
 /**
- * Writes the parts of Items whose cuts are known. Items are in the order of their ids; `before` is the id of the Item before them; `areAll` says that no
- * others follow. Writes at least one part: reading the rows may have been the last call of the step. Fails with `unavailable`.
+ * Writes the parts of Items, or of entries of the log, whose cuts are known. Units are in the order of their ids. Writes at least one part: reading the rows
+ * may have been the last call of the step. Fails with `unavailable`.
  */
-export async function writeItems(
+export async function writeUnits(
   writing: Writing,
-  items: readonly RowUnit[],
-  before: string | undefined,
-  areAll: boolean,
-  isSpent: () => boolean = () => false,
-): Promise<Result<Written<RowUnit>>> {
+  name: "items" | "log",
+  units: readonly RowUnit[],
+  { before, areAll, isSpent }: Units,
+): Promise<Result<Written>> {
   const parts: PartRef[] = [];
-  let [rest, last] = [items, before];
+  let [rest, last] = [units, before];
   while (parts.length === 0 || !isSpent()) {
-    const count = cutItems(rest, last, areAll);
+    const count =
+      name === "items" ? cutItems(rest, last === "" ? undefined : last, areAll) : cutGroups(rest, areOfOneDay, areAll);
     if (count === undefined) break;
     const some = rest.slice(0, count);
-    // A piece of an Item has the rows that fit: only an Item that is alone may have several.
-    const pieces = count === 1 && some[0]!.characters > PART_MAX.characters ? piecesOf(some[0]!, cutRows) : [undefined];
-    for (const piece of pieces) {
-      const written = await writePart(writing, partOf("items", piece ? [piece] : some), some[0]!.id);
+    const [first] = some as [RowUnit];
+    // A piece of a unit has the rows that fit: only a unit that is alone may have several.
+    const isLarge = count === 1 && first.characters > PART_MAX.characters;
+    for (const group of isLarge ? piecesOf(first, cutRows).map((piece) => [piece]) : [some]) {
+      const written = await writePart(writing, partOf(name, group), name === "items" ? first.id : undefined);
       if (!written.ok) return written;
       parts.push(written.value);
     }
     last = some.at(-1)!.id;
-    rest = rest.slice(count);
-  }
-  return ok({ parts, rest });
-}
-
-/** Writes the parts of the log, as `writeItems`. */
-export async function writeLog(
-  writing: Writing,
-  entries: readonly RowUnit[],
-  areAll: boolean,
-  isSpent: () => boolean,
-): Promise<Result<Written<RowUnit>>> {
-  const parts: PartRef[] = [];
-  let rest = entries;
-  while (parts.length === 0 || !isSpent()) {
-    const count = cutGroups(rest, areOfOneDay, areAll);
-    if (count === undefined) break;
-    const written = await writePart(writing, partOf("log", rest.slice(0, count)));
-    if (!written.ok) return written;
-    parts.push(written.value);
     rest = rest.slice(count);
   }
   return ok({ parts, rest });
