@@ -13,7 +13,7 @@ import { countCalls } from "../store/jobs/counted-calls.ts";
 import { type Checked, checkRestore } from "../store/restore/check.ts";
 import { isBehind } from "../store/restore/choose.ts";
 import type { RestorePorts } from "../store/restore/ports.ts";
-import { beginItem, checkItem, type ItemRestore, stepItem } from "../store/restore/restore-item.ts";
+import { beginItem, checkItem, type ItemRestore, stepItem } from "../store/restore/item.ts";
 import { beginVault, type Chosen, openChosen, stepVault, type VaultRestore } from "../store/restore/vault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 

@@ -21,7 +21,7 @@ import { createRequestId } from "../../request-id.ts";
 import { sealOrigin } from "../../store/activity/entry-rows.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/load.ts";
 import { checkRestore } from "../../store/restore/check.ts";
-import { checkItem } from "../../store/restore/restore-item.ts";
+import { checkItem } from "../../store/restore/item.ts";
 import { requireVault } from "../../store/vaults/vaults.ts";
 import { requireBackup } from "../../store/verify/stages.ts";
 import { originOf } from "../audit.ts";
