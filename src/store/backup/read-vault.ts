@@ -59,7 +59,7 @@ async function readUnits(
   const collector = createCollector(name);
   let keys = keysAfter(name, state.after);
   let units: readonly RowUnit[] = [];
-  let next = state;
+  let [after, parts] = [state.after, state.parts];
   for (let slices = 1; ; slices++) {
     const read = await readSlice(store.db, state.vault, { ...wanted, keys });
     if (!read.ok) return read;
@@ -71,14 +71,16 @@ async function readUnits(
     const frontier = frontierOf(keys);
     units = units.concat(collector.takeBelow(frontier));
     const areAll = frontier === undefined;
-    const written = await writeUnits(writingOf(context, state, slice), name, units, { before: next.after, areAll, isSpent });
+    const written = await writeUnits(writingOf(context, state, slice), name, units, { before: after, areAll, isSpent });
     if (!written.ok) return written;
-    const { parts, rest } = written.value;
-    next = { ...next, after: units[units.length - rest.length - 1]?.id ?? next.after, parts: next.parts.concat(parts) };
+    const { rest } = written.value;
+    after = units[units.length - rest.length - 1]?.id ?? after;
+    parts = parts.concat(written.value.parts);
     units = rest;
+    const next: VaultBackup = { ...state, after, parts };
     if (areAll && units.length === 0) return end(next, slice, slices);
     // A step that has written no part would be repeated endlessly.
-    if (isSpent() && next.after !== state.after) return ok(next);
+    if (isSpent() && after !== state.after) return ok(next);
   }
 }
 
