@@ -72,6 +72,22 @@ it("a PUT replaces an Item with the last version that JavaScript counts", async 
   expect((await call("GET", `${items}/${id}`)).body).toMatchObject({ title: LOGIN.title });
 });
 
+it.each(["9223372036854775807", "9007199254740993", "-9223372036854775808", "-1", "0"])(
+  "a PUT replaces an Item with the version %s, and a DELETE deletes another one",
+  async (version) => {
+    const { vault, items, call } = await freshVault();
+    const create = async () => (await call("POST", items, { body: LOGIN })).body.id as string;
+    const [one, other] = [await create(), await create()];
+    await ignoreChecks(true);
+    await env.DB.prepare(`UPDATE items SET version = ${version} WHERE vault_id = ?`).bind(vault).run();
+    await ignoreChecks(false);
+    await renewCoordinator(vault, {});
+    expect((await call("PUT", `${items}/${one}`, { body: { ...LOGIN, id: one, vault: { id: vault } } })).status).toBe(200);
+    expect((await call("DELETE", `${items}/${other}`)).status).toBe(204);
+    expect((await call("GET", items)).body.map(({ id }: { id: string }) => id)).toEqual([one]);
+  },
+);
+
 it.each(["9223372036854775807", "-9223372036854775808", "-1", "0"])(
   "vaults and tokens are made and ended, and the clean-up ends, while each count has the value %s",
   async (value) => {

@@ -105,9 +105,10 @@ const VERSION_SQL = {
         SELECT 1 FROM item_versions AS kept
         WHERE kept.vault_id = ?1 AND kept.item_id = file_versions.item_id
           AND kept.version >= file_versions.since AND kept.version < file_versions.until)`,
+  // The version of a damaged row may be beyond the integers of JavaScript: JSON then has a number that SQLite reads as REAL.
   insertDeleted: `
     INSERT OR REPLACE ${into("deleted_items")}
-    SELECT ?1, value ->> 'id', value ->> 'version', value ->> 'at', value ->> 'by' FROM json_each(?2)`,
+    SELECT ?1, value ->> 'id', CAST(value ->> 'version' AS INTEGER), value ->> 'at', value ->> 'by' FROM json_each(?2)`,
   deleteDeleted: "DELETE FROM deleted_items WHERE vault_id = ?1 AND id IN (SELECT value FROM json_each(?2))",
   // The rows in `items` and `deleted_items` are changed one by one.
   destroy: TABLES_OF_ITEM.filter(({ name }) => name !== "items" && name !== "deleted_items").map(
