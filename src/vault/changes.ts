@@ -30,7 +30,7 @@ type Apply<K extends Change["kind"]> = (
   context: ChangeContext,
 ) => Result<ChangeResult>;
 
-/** Errors: those of each kind; `version_skew`, for a kind that a newer release has introduced. */
+/** Applies a change. Fails as its kind does, and with `version_skew` for a kind of a newer release. */
 export function applyChange(working: WorkingVault, change: Change, context: ChangeContext): Result<ChangeResult> {
   if (!Object.hasOwn(CHANGES, change.kind)) return fail("version_skew");
   const apply = CHANGES[change.kind] as Apply<Change["kind"]>;
@@ -76,8 +76,8 @@ const CHANGES: { readonly [K in Change["kind"]]: Apply<K> } = {
     editFiles(working, context, item, ifMatch, (current) => deleteFile(current, file)),
 
   "create-vault": (working, { name, description, quota }, { vault: id, now, random, growth }) => {
-    // The id is derived from the Idempotency-Key. A request with the same key after a day, or after the deletion of the
-    // vault, finds that the key was used, but no record of the answer.
+    // The id is derived from the Idempotency-Key. A request with the same key after a day, or after the vault's deletion, finds that the key
+    // was used, but no record of the answer.
     if (working.vault || working.everExisted) return fail("idempotency");
     if (growth === "refused" || growth === "shrinking") return fail("database_full");
     // A UUIDv7 shows when the keys were made.

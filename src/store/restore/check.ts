@@ -22,13 +22,13 @@ export interface Checked extends Pick<OpenManifest, "manifest" | "sha256"> {
   readonly row: VaultRow | undefined;
   /** Newer backups that were not chosen; absent when the request names a backup. */
   readonly skipped?: readonly Skipped[] | undefined;
-  /** Whether the database has room for the rows. */
+  /** True if the database has room for the rows. */
   readonly room: boolean;
 }
 
 /**
- * Chooses the backup, and checks whether it can be restored. Errors: those of `chooseBackup`, `checkOrigin` and `openVaultRow`;
- * `backup_newer`; `backup_damaged`, also when the bucket lacks a part; `unavailable`.
+ * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkOrigin` and `openVaultRow` do, with `backup_newer`,
+ * with `backup_damaged`, also if the bucket lacks a part, and with `unavailable`.
  */
 export async function checkRestore(store: BackupStore, request: RestoreRequest): Promise<Result<Checked>> {
   const { vault, snapshot, overwrite } = request;
@@ -63,8 +63,8 @@ function sealedBytesOf(manifest: Manifest, row: VaultRow | undefined): number {
 }
 
 /**
- * The registry can be restored only when the deployment never had vaults or tokens, or after a restore of it: of the same backup, or of
- * another one while there is no vault.
+ * Allows a restore of the registry if the deployment never had vaults or tokens. Otherwise a restore of it must have begun: of the same
+ * backup, or of another backup while there are no vaults.
  */
 function checkEmpty({ inUse, begun, hasVaults }: Known, goesOn: boolean): Result<undefined> {
   return inUse && !goesOn && (begun === undefined || hasVaults)
@@ -73,9 +73,9 @@ function checkEmpty({ inUse, begun, hasVaults }: Known, goesOn: boolean): Result
 }
 
 /**
- * The number of the backup with which a restore continues by default. The restore of everything has not ended while a vault that its
- * registry names neither exists nor was deleted since. The newest registry may be a later one that lacks this vault, because a nightly backup
- * has run since. Errors: `unavailable`.
+ * Returns the number of the backup with which a restore continues by default. A restore of everything is unfinished while a vault that its
+ * registry names neither exists nor was deleted since. A nightly backup may have run since then, so the newest registry may lack this vault.
+ * Fails with `unavailable`.
  */
 async function unfinishedNumber(store: BackupStore, vault: string, begun: Known["begun"]): Promise<Result<number | undefined>> {
   if (!begun) return ok(undefined);
@@ -90,7 +90,7 @@ async function unfinishedNumber(store: BackupStore, vault: string, begun: Known[
   return ok(sha256 === begun.manifest && read.value[0].length < vaults.length ? number : undefined);
 }
 
-/** Checks that the bucket has the parts of a backup with their sizes, without reading them. Errors: `backup_damaged`, `unavailable`. */
+/** Checks that the bucket has the parts of a backup with their sizes, without reading them. Fails with `backup_damaged` or `unavailable`. */
 async function checkParts(backups: Bucket, manifest: Manifest): Promise<Result<undefined>> {
   const sizes = await loadPartSizes(backups, manifest.vault);
   if (!sizes.ok) return sizes;
