@@ -39,7 +39,7 @@ export async function writePart(
 interface Units {
   /** The id of the unit before them, or an empty text. */
   readonly before: string;
-  /** Whether no others follow. */
+  /** True if no units follow. */
   readonly areAll: boolean;
   readonly isSpent: () => boolean;
 }
