@@ -3,8 +3,7 @@ import { ok } from "../model/result.ts";
 import type { VerifyInput, VerifyRequest } from "../model/verify.ts";
 import { withBuckets } from "../store/backup/load.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
-import { runSlices } from "../store/verify/run.ts";
-import type { Coordinators, Position } from "../store/verify/stage.ts";
+import { type Coordinators, type Position, runSlices } from "../store/verify/run.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
 import { callObject } from "../durable-object-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
@@ -15,8 +14,6 @@ import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.
 interface VerifyState {
   readonly input: VerifyInput;
   readonly position: Position;
-  /** Findings that the next step repairs first (store/verify/run.ts). */
-  readonly found: readonly Finding[];
   readonly checked: Checked;
   /** True if the next step continues after the vault of the position, which is left out. */
   readonly skipped?: boolean;
@@ -31,29 +28,34 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
   start: (input) => ({
     input,
     position: firstPosition(input.vault, input.backup),
-    found: [],
     checked: NOTHING_CHECKED,
   }),
   async step({ store, write, bindings, callsMax }, state) {
-    const { input, position, found } = state;
-    const { vault, quick, repair, acceptLoss } = input;
+    const { input, position } = state;
     const opened = withBuckets(store, bindings);
     if (!opened.ok) return opened;
     const { storage, calls } = countCalls(opened.value);
-    const { files, backups } = storage;
-    const acceptsLossOf = acceptLoss ? (vault ?? "") : undefined;
-    const coordinators = coordinatorsOf(bindings, acceptsLossOf);
-    const ports = { store: storage, files, backups, coordinators, quick, acceptsLossOf, repair, calls, callsMax };
-    const plan = planOf(storage, vault);
+    const acceptsLossOf = input.acceptLoss ? (input.vault ?? "") : undefined;
+    const plan = planOf(storage, input);
     if (state.skipped) {
-      const following = await plan(position.stage).following(position.vault);
+      const following = await plan.following(position.vault);
       return following.ok ? ok(reached({ ...state, skipped: false }, following.value)) : following;
     }
-    const slices = await runSlices(ports, plan, position, repair ? { found, write } : undefined);
+    const ports = {
+      store: storage,
+      files: storage.files,
+      backups: storage.backups,
+      coordinators: coordinatorsOf(bindings, acceptsLossOf),
+      quick: input.quick,
+      acceptsLossOf,
+      write: input.repair ? write : undefined,
+      calls,
+      callsMax,
+    };
+    const slices = await runSlices(ports, plan, position);
     if (!slices.ok) return slices;
     const { next, findings } = slices.value;
-    const checked = addChecked(state.checked, slices.value.checked);
-    return ok(reached({ input, position, found: slices.value.found, checked }, next, findings));
+    return ok(reached({ input, position, checked: addChecked(state.checked, slices.value.checked) }, next, findings));
   },
   /** Leaves out one of several vaults, for example if its coordinator does not answer. */
   skip(state, { kind }) {
@@ -63,7 +65,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     // Nothing is wrong with the second vault then, and each other one would fail in the same way.
     if (unavailable && state.unavailable) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `it was not verified to its end: ${kind}`));
-    return reached({ ...state, found: [], skipped: true, unavailable }, state.position, [finding]);
+    return reached({ ...state, skipped: true, unavailable }, state.position, [finding]);
   },
 };
 
@@ -85,7 +87,6 @@ function coordinatorsOf(bindings: JobPorts["bindings"], acceptsLossOf: string | 
     );
   return {
     pending: (vault, keys) => send(vault, { kind: "pending", keys }),
-    release: (vault, keys) => send(vault, { kind: "release", keys }),
     recount: (vault) => send(vault, { kind: "recount", acceptLoss: acceptsLossOf === vault }),
   };
 }

@@ -15,8 +15,6 @@ export interface VerifyInput {
 export type VerifyRequest =
   /** Asks for the keys among these that are recorded as pending: uploads in flight, and released contents. */
   | { readonly kind: "pending"; readonly keys: readonly string[] }
-  /** Records these contents as released. The key `<vault>/` stands for all contents of a deleted vault. */
-  | { readonly kind: "release"; readonly keys: readonly string[] }
   /** Counts the rows of the vault again. With `acceptLoss`, missing Items are no longer counted. */
   | { readonly kind: "recount"; readonly acceptLoss: boolean };
 

@@ -138,14 +138,6 @@ export class VaultCoordinator extends DurableObject<Env> {
     const { storage } = this.ctx;
     return this.#withStore(async (store): Promise<Result<VerifyAnswer>> => {
       if (request.kind === "pending") return ok(pending.listPending(storage.sql, request.keys));
-      if (request.kind === "release") {
-        const contents = request.keys.map((key) =>
-          key.endsWith("/") ? pending.pendingVault(vault) : { key, item: pending.UNKNOWN_ITEM },
-        );
-        pending.recordReleased(storage.sql, contents, store.now, store.settings.fileRetention);
-        await setAlarm(storage);
-        return ok([]);
-      }
       return this.#turn(async () => {
         const recounted = await recountVault(store.db, vault, request.acceptLoss);
         this.#cache.update(undefined); // its row of the vault has the earlier counters

@@ -1,11 +1,9 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NOWHERE } from "../../src/crypto/seal.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, flipped, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, type Run, verifyAll } from "./support/verify.ts";
-import { untilLogged } from "../support/activity.ts";
 import { ignoreChecks } from "../support/migrate.ts";
 
 /** Damages that are planted in sound vaults: `verify` names each of them, and nothing else (contract 22.2). */
@@ -78,6 +76,7 @@ const ofItems: Readonly<Record<string, Damage>> = {
     plant: ({ other }) => run("UPDATE items SET folded_index = 'AAAAAAAAAAAAAAAAAAAAAA==' WHERE id = ?1", other),
     found: ({ vault, other }) => [{ kind: "index_wrong", vault, item: other, version: 1, table: "items" }],
     repairable: true,
+    group: 6,
   },
   "a deleted Item without its last version": {
     plant: ({ deleted }) => run("DELETE FROM item_versions WHERE item_id = ?1 AND version = 2", deleted),
@@ -141,8 +140,7 @@ const ofItems: Readonly<Record<string, Damage>> = {
       ),
     found: ({ vault, item }) => [
       { kind: "version_wrong", vault, item, version: 4, table: "item_versions" },
-      { kind: "index_wrong", vault, item, version: 4, table: "items" }, // title_index
-      { kind: "index_wrong", vault, item, version: 4, table: "items" }, // folded_index
+      { kind: "index_wrong", vault, item, version: 4, table: "items" },
       { kind: "item_lost", vault, item, version: 5, table: "items" },
       { kind: "counter_wrong", vault, table: "vaults", id: "sealed_bytes" },
     ],
@@ -151,11 +149,6 @@ const ofItems: Readonly<Record<string, Damage>> = {
   "a deleted Item with an impossible time": {
     plant: ({ deleted }) => run("UPDATE deleted_items SET deleted_at = ?2 WHERE id = ?1", deleted, Number.MAX_SAFE_INTEGER),
     found: ofDeletion,
-  },
-  "a deleted Item with a time in the future": {
-    plant: ({ deleted }) => run("UPDATE deleted_items SET deleted_at = ?2 WHERE id = ?1", deleted, Date.UTC(2500, 0)),
-    found: ofDeletion,
-    group: 4,
   },
   "a deleted Item without a time": {
     plant: ({ deleted }) => run("UPDATE deleted_items SET deleted_at = 0 WHERE id = ?1", deleted),
@@ -211,12 +204,6 @@ const ofContents: Readonly<Record<string, Damage>> = {
   "an object without a row": {
     plant: ({ vault }) => env.FILES.put(`${vault}/${UNKNOWN}/${GENERATION}`, "content"),
     found: ({ vault }) => [{ kind: "content_orphaned", vault, file: UNKNOWN, id: GENERATION }],
-    repairable: true,
-    group: 2,
-  },
-  "objects of a vault that never existed": {
-    plant: ({ file }) => env.FILES.put(`${UNKNOWN}/${file}/${GENERATION}`, "content"),
-    found: () => [{ kind: "objects_unknown", id: UNKNOWN }],
     group: 2,
   },
 };
@@ -241,11 +228,6 @@ const ofVaults: Readonly<Record<string, Damage>> = {
     found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
     group: 2,
   },
-  "a vault with a last change in the future": {
-    plant: ({ vault }) => run("UPDATE vaults SET updated_at = ?2 WHERE id = ?1", vault, Date.UTC(2500, 0)),
-    found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
-    group: 6,
-  },
   "a vault without the time of its creation": {
     plant: ({ vault }) => run("UPDATE vaults SET created_at = 0 WHERE id = ?1", vault),
     found: ({ vault }) => [{ kind: "row_unreadable", vault, table: "vaults" }],
@@ -259,10 +241,6 @@ const ofVaults: Readonly<Record<string, Damage>> = {
   "an altered webhook": {
     plant: ({ webhook }) => run(`UPDATE webhooks SET sealed = ${flipped("sealed")} WHERE id = ?1`, webhook),
     found: ({ vault, webhook }) => [{ kind: "row_unreadable", vault, table: "webhooks", id: webhook }],
-  },
-  "an altered idempotency record": {
-    plant: ({ record }) => run(`UPDATE replays SET sealed = ${flipped("sealed")} WHERE id = ?1`, record),
-    found: ({ vault, record }) => [{ kind: "row_unreadable", vault, table: "replays", id: record }],
   },
   "an altered log entry": {
     plant: ({ entry }) => run(`UPDATE activity SET sealed = ${flipped("sealed")} WHERE id = ?1`, entry),
@@ -310,12 +288,10 @@ const ofDeployment: Readonly<Record<string, Damage>> = {
   "an altered proof of a root key": {
     plant: () => run(`UPDATE root_keys SET proof = ${flipped("proof")}`),
     found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],
-    repairable: true,
   },
   "an altered fingerprint of a root key": {
     plant: () => run("UPDATE root_keys SET fingerprint = '0000000000000000'"),
     found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],
-    repairable: true,
     group: 2,
   },
   "a dropped index": {
@@ -326,7 +302,6 @@ const ofDeployment: Readonly<Record<string, Damage>> = {
   "an impossible number of writes of deleted vaults": {
     plant: () => run("INSERT OR REPLACE INTO past_writes VALUES ('CREATE', -1), ('UPDATE', 9007199254740991), ('DELETE', 1)"),
     found: () => ["CREATE", "UPDATE"].map((id) => ({ kind: "row_unreadable", table: "past_writes", id })),
-    repairable: true,
   },
   "a wrong count of the uses of a root key": {
     plant: () => run("UPDATE root_key_uses SET tokens = tokens - 1"),
@@ -405,23 +380,16 @@ describe("a count that is higher than its rows", () => {
       () => run("UPDATE root_key_uses SET ended_tokens = ended_tokens + 1"),
     ],
     ["vaults", "a lost row of a vault", () => run("UPDATE root_key_uses SET vaults = vaults + 1")],
-    [
-      "entries",
-      "lost entries of reads",
-      (vault: string) => run("UPDATE log_segments SET entries = entries + 3 WHERE vault_id IN (?1, ?2)", vault, NOWHERE),
-    ],
   ])("stays named by a repair until the loss is accepted: %s, of %s", async (_column, _loss, plant) => {
-    const { vault } = await plantVault();
-    await untilLogged();
+    await plantVault();
     const restore = await copyStorage();
-    await plant(vault);
+    await plant();
     const before = await counted();
     expect(before.length).toBeGreaterThan(0);
     expect(before.every(({ repairable, detail }) => !repairable && detail.includes("are missing"))).toBe(true);
     await counted({ repair: true });
     expect(await counted()).toEqual(before);
     await counted({ repair: true, acceptLoss: true });
-    await counted({ repair: true, acceptLoss: true, vault });
     expect(await counted()).toEqual([]);
     await restore();
   });
@@ -438,8 +406,8 @@ describe("a row with an impossible value", () => {
     ["content_version", "vaults", Number.MAX_SAFE_INTEGER, "content_version is no number of the service"],
     ["deleted_at", "deleted_items", -1, "deleted_at is no time"],
     ["deleted_by", "deleted_items", "", "deleted_by is no id of a token"],
-    ["name", "vaults", "", "name does not open"],
-    ["description", "vaults", "", "description does not open"],
+    ["name", "vaults", "", "name cannot be decrypted"],
+    ["description", "vaults", "", "description cannot be decrypted"],
   ])("is named with its column: %s of %s", async (column, table, value, detail) => {
     const { vault } = await plantVault();
     const restore = await copyStorage();

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { chunkCount } from "../../src/model/chunk-sizes.ts";
-import { stepBytesMax } from "../../src/store/verify/stage.ts";
+import { stepBytesMax } from "../../src/store/verify/run.ts";
 import { objectsOf } from "../support/files.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 import { flipObject } from "./support/vault.ts";

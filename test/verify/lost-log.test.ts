@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { createRequestId } from "../../src/request-id.ts";
-import { deliver, untilLogged } from "../support/activity.ts";
+import { deliver } from "../support/activity.ts";
 import { backUp } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { restore } from "../support/restores.ts";
@@ -26,27 +26,10 @@ async function writtenVault() {
 
 const lostOf = async (vault: string) => namesOf(await verifyAll({ vault }));
 const lost = (vault: string) => [{ kind: "sequence_wrong", vault, table: "activity" }];
-const ADMIN_LOG = "00000000-0000-0000-0000-000000000000";
-
 const runCron = (archiveDays: number) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ACTIVITY_ARCHIVE_DAYS: archiveDays });
 
-const foundInSegments = async (repair = false) =>
-  (await verifyAll({ quick: true, repair })).findings.filter(({ table }) => table === "log_segments");
-
 describe("a log", () => {
-  it.each([
-    ["entries", "entries - 1"],
-    ["last_id", "'x'"],
-  ])("has the column %s of a segment verified against its lines, and repaired", async (column, value) => {
-    await untilLogged();
-    await run(`UPDATE log_segments SET ${column} = ${value} WHERE vault_id = ?`, ADMIN_LOG);
-    const named = { kind: "counter_wrong", vault: ADMIN_LOG, table: "log_segments", repairable: true };
-    expect(await foundInSegments()).toMatchObject([named]);
-    expect(await foundInSegments(true)).toMatchObject([{ ...named, repaired: true }]);
-    expect(await foundInSegments()).toEqual([]);
-  });
-
   it("has each damaged line of a segment named, and the archive each object with one", async () => {
     const { vault } = await writtenVault();
     const entry = { log: vault, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null } as const;

@@ -54,3 +54,11 @@ export function readPart(text: string): Part | undefined {
     return undefined;
   }
 }
+
+/** Returns the rows of one table of a part as objects; none if the part does not have the table. */
+export const rowsOf = <Row>({ tables }: Part, name: string): Row[] =>
+  tables
+    .filter(({ table }) => table === name)
+    .flatMap(({ columns, rows }) =>
+      rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? null]))),
+    ) as Row[];

@@ -204,14 +204,15 @@ export async function readSlice(
   const [[row], [deployment], [log], ...others] = answers.value as [Row[], Row[], Row[], ...Row[][]];
   if (!row) return ok(undefined);
   const id = deployment!["id"];
-  if (typeof id !== "string") return fail("misconfigured", DEPLOYMENT_LOST);
+  // `verify` names the lost row, and checks all others.
+  if (since && typeof id !== "string") return fail("misconfigured", DEPLOYMENT_LOST);
   const slices = others.slice(OF_VAULT.length);
   const slice = (index: number): readonly Row[] | undefined => slices[read.findIndex((one) => one.index === index)];
   const head = headOf(row);
   return ok({
     row,
     head,
-    deployment: id,
+    deployment: String(id),
     isComplete: !since || isComplete(since, head, Number(log!["entries"]), log!["known"] === 1),
     rows: sources.map(({ columns }, index) => cellsOf(columns, slice(index) ?? [])),
     ofVault: OF_VAULT.map((table, index) => {

@@ -2,9 +2,10 @@ import { REGISTRY } from "../../model/backup.ts";
 import type { Finding, FindingKind, Named } from "../../model/finding.ts";
 import { isVersion } from "../../model/item.ts";
 import type { Result } from "../../model/result.ts";
-/** What a check finds wrong, with what repairs it. `verify`, backups and restores share the checks of this folder. */
 
-/** How a fault is repaired. `Result` of a call: whether it took effect. */
+/** Faults that a check finds, each with its repair. `verify`, backups and restores share the checks of this folder. */
+
+/** The repair of a fault. A call that fails has not repaired it. */
 export type Repair =
   /** Safe beside writes: it changes a row only while that is as it was read. */
   | { readonly by: "statement"; readonly statement: D1PreparedStatement }
@@ -25,7 +26,7 @@ export const fault = (kind: FindingKind, named: Named, detail: string, repair?: 
 /** Names a backup of a vault, or of the registry. */
 export const namedBackup = (vault: string, snapshot: number): Named => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
 
-/** In: whether it was repaired, of a job that repairs. A damaged column may hold what is no version: it is left out. */
+/** Returns the finding of a fault. A job that repairs tells whether it was repaired. A version that is none is left out. */
 export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({
   ...found,
   ...(version !== undefined && isVersion(version) && { version }),

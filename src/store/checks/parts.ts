@@ -1,27 +1,28 @@
-import { NOWHERE } from "../../crypto/seal.ts";
+import { blindIndex, NOWHERE } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Part } from "../../model/backup.ts";
 import type { KeyedFile } from "../../model/file.ts";
-import type { ActivityRow } from "../activity/entry-rows.ts";
-import type { FileRow } from "../items/files.ts";
-import type { ItemRow } from "../items/items.ts";
+import { isId } from "../../model/ids.ts";
+import { type ActivityRow, openActivity } from "../activity/entry-rows.ts";
+import { entriesOf, listSegmentEntry, type Segment } from "../activity/segments.ts";
+import { repairIndexes } from "../commit/repairs.ts";
 import type { Store } from "../d1/database.ts";
-import { faultOfProof, type ProofRow } from "../keys/root-keys.ts";
-import { columnsOfKind, type TableInParts, tableOf } from "../tables/tables.ts";
-import { faultOfNumber, isSoundNumber } from "../tables/numbers.ts";
-import { openToken, type TokenRow } from "../tokens/token-rows.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
-import { type EndedRow, openFileRow } from "./files.ts";
-import { checkCurrent, checkDeletedRow, checkText, type DeletedRow, type IndexedRow } from "./items.ts";
-import type { Segment } from "../activity/segments.ts";
-import { checkLines, checkOrigins } from "./log-entries.ts";
+import { type FileRow, openFile } from "../items/files.ts";
+import { foldedIndex } from "../items/folded-index.ts";
+import { type ItemRow, openItem } from "../items/items.ts";
+import { faultOfProof, type ProofRow } from "../keys/root-keys.ts";
+import { faultOfNumber, isSoundNumber } from "../tables/numbers.ts";
+import { columnsOfKind, type RowInVault, type TableInParts, tableOf } from "../tables/tables.ts";
+import { openToken, type TokenRow } from "../tokens/token-rows.ts";
+import { openDescription, openKeys, openName, type VaultRow } from "../vaults/rows.ts";
 import { fault, type Fault } from "./fault.ts";
 
-/** Checks the rows of a part of a backup, table by table, as they would be in D1. */
+/** Checks rows of D1 and of backups, each by itself, table by table. */
 
 type Row = Readonly<Record<string, Cell>>;
 
-/** What the rows of a part give. */
+/** The result for the rows of a part. */
 export interface CheckedRows {
   readonly faults: readonly Fault[];
   readonly rows: number;
@@ -29,91 +30,138 @@ export interface CheckedRows {
   readonly deleted: number;
   /** Of sealed texts, as `vaults.sealed_bytes` counts them. */
   readonly bytes: number;
-  /** The Files whose rows open. */
+  /** The Files whose rows can be decrypted. */
   readonly files: readonly { readonly item: string; readonly file: KeyedFile }[];
-  /** The rows that do not open, or have a value that no row can have, with whether they open. */
+  /** The damaged rows, each with whether it can be decrypted. */
   readonly broken: ReadonlyMap<readonly Cell[], boolean>;
 }
 
 interface Context {
-  readonly store: Store;
+  readonly store: Pick<Store, "db" | "keyring">;
   readonly vault: string;
   /** Absent in the registry. */
   readonly keys: VaultKeys | undefined;
 }
 
-interface CheckedRow {
-  readonly faults: readonly Fault[];
-  readonly file?: KeyedFile | undefined;
-}
-
-type RowCheck = (context: Context, row: Row) => Promise<CheckedRow>;
-
-const only = (faults: readonly Fault[]): CheckedRow => ({ faults });
+/** Returns the faults of a row, or its File. */
+type RowCheck = (context: Context, row: Row) => Promise<readonly Fault[] | KeyedFile>;
 
 /** A row of a table as the type that the reader of the table has: the columns are those of the schema. */
 const as = <T>(row: Row): T => row as unknown as T;
 
-const checkFileRow = async ({ keys, vault }: Context, row: Row) => openFileRow(keys!, vault, as<FileRow | EndedRow>(row));
+const CLOSED = "the row cannot be decrypted, or its columns are not the sealed ones";
 
-const checkToken =
-  (table: string): RowCheck =>
-  async ({ store }, row) => {
-    const opened = await openToken(store.keyring, as<TokenRow>({ claims: null, ...row }));
-    const isClosed = !opened.ok && opened.failure.kind === "integrity";
-    return only(isClosed ? [fault("row_unreadable", { table, id: String(row["id"]) }, "the row does not open")] : []);
+/** Returns the fault of a row with its names. */
+function closed(vault: string, table: string, row: Row, detail = CLOSED): Fault {
+  const item = tableOf(table)?.item;
+  const version = row["version"] ?? row["until"];
+  const named = {
+    ...(item === undefined ? { id: String(row["id"] ?? row["action"]) } : { item: String(row[item]) }),
+    ...(item === "item_id" && "generation" in row && { file: String(row["id"]) }),
+    ...(item !== undefined && typeof version === "number" && { version }),
+  };
+  return fault("row_unreadable", { vault, table, ...(table !== "vaults" && named) }, detail);
+}
+
+const checkItem =
+  (table: "items" | "item_versions"): RowCheck =>
+  async ({ store, keys, vault }, row) => {
+    const opened = await openItem(keys!, vault, as<ItemRow>({ id: row["item_id"]!, ...row }), []);
+    if (!opened.ok) return [closed(vault, table, row)];
+    return table === "items" ? checkIndexes(store.db, keys!, vault, as<RowInVault<"items">>(row), opened.value.title) : [];
   };
 
-/** By the name of the table. */
+async function checkIndexes(
+  db: D1Database,
+  keys: VaultKeys,
+  vault: string,
+  row: RowInVault<"items">,
+  title: string,
+): Promise<Fault[]> {
+  const indexes = { title_index: await blindIndex(keys.index, title), folded_index: await foldedIndex(keys, title) };
+  if (row.title_index === indexes.title_index && row.folded_index === indexes.folded_index) return [];
+  const repair = { by: "statement", statement: repairIndexes(db, vault, row, indexes) } as const;
+  const named = { vault, item: row.id, version: row.version, table: "items" };
+  return [fault("index_wrong", named, "an index is not that of the title", repair)];
+}
+
+const checkFile =
+  (table: "files" | "file_versions"): RowCheck =>
+  async ({ keys, vault }, row) => {
+    const opened = await openFile(keys!, vault, as<FileRow>(row));
+    return opened.ok ? opened.value : [closed(vault, table, row)];
+  };
+
+const checkToken =
+  (table: "tokens" | "ended_tokens"): RowCheck =>
+  async ({ store, vault }, row) => {
+    const opened = await openToken(store.keyring, as<TokenRow>({ claims: null, ...row }));
+    return !opened.ok && opened.failure.kind === "integrity" ? [closed(vault, table, row)] : [];
+  };
+
+/** Nothing of the row is sealed. */
+const plain: RowCheck = async () => [];
+
 const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
-  items: async ({ keys, vault }, row) =>
-    only((await checkCurrent(keys!, vault, as<IndexedRow>(row))).map(({ indexes: _indexes, ...one }) => one)),
-  item_versions: async ({ keys, vault }, row) =>
-    only(await checkText(keys!, vault, as<ItemRow>({ ...row, id: row["item_id"]! }))),
-  deleted_items: async ({ vault }, row) => only(checkDeletedRow(vault, as<DeletedRow>(row))),
-  files: checkFileRow,
-  file_versions: checkFileRow,
+  items: checkItem("items"),
+  item_versions: checkItem("item_versions"),
+  deleted_items: async ({ vault }, row) =>
+    isId(String(row["deleted_by"])) ? [] : [closed(vault, "deleted_items", row, "deleted_by is no id of a token")],
+  files: checkFile("files"),
+  file_versions: checkFile("file_versions"),
   webhooks: async ({ keys, vault }, row) => {
     // Its time is checked with the other numbers: a restore writes the time of the backup instead.
-    const { id, definition } = await openWebhook(keys!, vault, as<WebhookRow>({ ...row, created_at: 1 }));
-    return only(definition ? [] : [fault("row_unreadable", { vault, table: "webhooks", id }, "the webhook does not open")]);
+    const { definition } = await openWebhook(keys!, vault, as<WebhookRow>({ ...row, created_at: 1 }));
+    return definition ? [] : [closed(vault, "webhooks", row)];
   },
+  // After the removal of a root key, the entries that it sealed stay, with an unknown origin.
   activity: async ({ store, vault }, row) => {
     const log = String(row["vault_id"] ?? vault);
-    return only(await checkOrigins(store, [as<ActivityRow>({ ...row, log, item: row["item_id"]! })]));
+    const opened = await openActivity(store.keyring, as<ActivityRow>({ ...row, log, item: row["item_id"]! }));
+    return opened.ok || opened.failure.kind === "misconfigured" ? [] : [closed(log, "activity", row)];
   },
   log_segments: async ({ store, vault }, row) =>
-    only(await checkLines(store, as<Segment>({ ...row, log: String(row["vault_id"] ?? vault) }))),
+    checkLines(store, as<Segment>({ ...row, log: String(row["vault_id"] ?? vault) })),
   root_keys: async ({ store }, row) => {
     const root = store.keyring.keys.get(String(row["id"]));
     const found = root && (await faultOfProof(root, as<ProofRow>(row)));
-    return only(found ? [fault("root_key_wrong", { table: "root_keys", id: root.id }, found.detail)] : []);
+    return found ? [fault("root_key_wrong", { table: "root_keys", id: root.id }, found.detail)] : [];
   },
   tokens: checkToken("tokens"),
   ended_tokens: checkToken("ended_tokens"),
-  // Nothing of it is sealed.
-  past_writes: async () => only([]),
+  past_writes: plain,
 };
 
-/** Whether no row can have such a value in a column: a time or a number that is none, or another word than those of the column. */
+/** Decrypts each line of a segment. A damaged line is one fault. */
+export async function checkLines({ keyring }: Pick<Store, "keyring">, segment: Segment): Promise<Fault[]> {
+  const entries = entriesOf(segment);
+  const listed = await Promise.all(entries.map((entry) => listSegmentEntry(keyring, entry)));
+  const broken = entries.filter((_, index) => "broken" in listed[index]!);
+  const lines = [...new Map(broken.map((entry) => [entry.line ?? entry, entry])).values()];
+  return lines.map((entry) => closed(entry.log, "log_segments", { id: entry.id }));
+}
+
+/** Returns whether the CHECK of a column forbids a time, a number or a word. */
 export function isImpossible(table: string, column: string, value: Cell): boolean {
   if (typeof value === "number") return !isSoundNumber(table, column, value);
   return typeof value === "string" && tableOf(table)?.words?.[column]?.includes(value) === false;
 }
 
-/** What is wrong with the numbers and words of a row. */
+/** Returns a fault for each number and word of a row that its CHECK forbids. */
 export const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
   Object.keys(row)
     .filter((column) => isImpossible(table, column, row[column]!))
-    .map((column) => {
-      const item = tableOf(table)?.item;
-      const named = item === undefined ? { id: String(row["id"]) } : { item: String(row[item]) };
-      const detail = typeof row[column] === "string" ? `${column} is no word of the service` : faultOfNumber(table, column);
-      return fault("row_unreadable", { vault, table, ...named }, detail);
-    });
+    .map((column) =>
+      closed(
+        vault,
+        table,
+        row,
+        typeof row[column] === "string" ? `${column} is no word of the service` : faultOfNumber(table, column),
+      ),
+    );
 
-/** In: the number of the backup, which the findings name. */
-export async function checkPart(context: Context, snapshot: number, { tables }: Part): Promise<CheckedRows> {
+/** Checks the rows of a part of a backup, whose number the findings have, or rows of D1, of which some can be repaired. */
+export async function checkPart(context: Context, snapshot: number | undefined, { tables }: Part): Promise<CheckedRows> {
   const [faults, files]: [Fault[], { item: string; file: KeyedFile }[]] = [[], []];
   const broken = new Map<readonly Cell[], boolean>();
   const count = { rows: 0, items: 0, deleted: 0, bytes: 0 };
@@ -121,16 +169,17 @@ export async function checkPart(context: Context, snapshot: number, { tables }: 
     const entry = tableOf(table);
     const { counters = [] } = entry ?? {};
     const texts = entry && counters.includes("sealed_bytes") ? columnsOfKind(entry, "sealed") : [];
-    // Of a table of a later release nothing is known.
-    const check: RowCheck = table in CHECKS ? CHECKS[table as keyof typeof CHECKS] : async () => only([]);
+    // A table of a later release is unknown.
+    const check = table in CHECKS ? CHECKS[table as TableInParts] : plain;
     for (const cells of rows) {
       const row: Row = Object.fromEntries(columns.map((column, index) => [column, cells[index]!]));
       const checked = await check(context, row);
-      const closed = checked.faults.some(({ kind }) => kind === "row_unreadable");
-      const wrong = closed ? [] : checkNumbers(context.vault, table, row);
-      faults.push(...[...checked.faults, ...wrong].map((one) => ofBackup(one, snapshot)));
-      if (closed || wrong.length > 0) broken.set(cells, !closed);
-      if (checked.file) files.push({ item: String(row["item_id"]), file: checked.file });
+      const own = "length" in checked ? checked : [];
+      const isClosed = own.some(({ kind }) => kind === "row_unreadable");
+      const wrong = isClosed ? [] : checkNumbers(context.vault, table, row);
+      faults.push(...[...own, ...wrong].map((one) => placed(one, snapshot)));
+      if (isClosed || wrong.length > 0) broken.set(cells, !isClosed);
+      if (!("length" in checked)) files.push({ item: String(row["item_id"]), file: checked });
       count.rows++;
       count.items += counters.includes("items") ? 1 : 0;
       count.deleted += counters.includes("deleted") ? 1 : 0;
@@ -140,9 +189,27 @@ export async function checkPart(context: Context, snapshot: number, { tables }: 
   return { ...count, faults, files, broken };
 }
 
-/** A finding of a row in a backup. Nothing in a backup is repaired: the next backup reads the row again. */
-const ofBackup = ({ repair: _repair, vault, ...found }: Fault, snapshot: number): Fault => ({
+/** Returns a finding with its snapshot. Nothing in a backup is repaired: the next backup reads the row again. */
+const placed = ({ vault, repair, ...found }: Fault, snapshot: number | undefined): Fault => ({
   ...found,
   ...(vault !== undefined && vault !== NOWHERE && { vault }),
-  snapshot,
+  ...(snapshot === undefined ? { repair } : { snapshot }),
 });
+
+/** Checks the row of a vault and its keys. */
+export async function checkVaultRow(store: Store, row: VaultRow): Promise<Fault[]> {
+  const keys = await openKeys(store, row);
+  const wrong = checkNumbers(row.id, "vaults", row);
+  if (!keys.ok) {
+    const missing = !store.keyring.keys.has(row.root_key_id);
+    const why = missing ? "ROOT_KEYS does not have the key that wraps them" : "they are damaged, or of another root key";
+    return [fault("vault_keys_wrong", { vault: row.id, table: "vaults", id: row.root_key_id }, why), ...wrong];
+  }
+  if (wrong.length > 0) return wrong;
+  const texts = [
+    ["name", await openName(keys.value, row)] as const,
+    ["description", await openDescription(keys.value, row)] as const,
+  ];
+  const names = texts.filter(([, text]) => !text.ok).map(([name]) => name);
+  return names.length > 0 ? [closed(row.id, "vaults", row, `${names.join(" and ")} cannot be decrypted`)] : [];
+}

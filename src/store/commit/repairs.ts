@@ -1,6 +1,5 @@
 import { COUNT_MAX } from "../../model/limits.ts";
 import type { Result } from "../../model/result.ts";
-import type { Segment } from "../activity/segments.ts";
 import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
@@ -38,17 +37,6 @@ const SQL = {
     INSERT ${into("root_key_uses", ["id", ...USES])}
     VALUES (?1, ${USES.map((name) => `(SELECT count(*) FROM ${name} WHERE root_key_id = ?1)`).join(", ")})
     ON CONFLICT (id) DO UPDATE SET ${USES.map((name) => `${name} = ${leavingUses(name)}`).join(", ")}`,
-  /** An impossible `last_id` becomes the lowest possible one. */
-  segment: `
-    UPDATE log_segments SET entries = ?3, last_id = max(?4, coalesce((
-      SELECT before.last_id FROM log_segments AS before WHERE before.vault_id = ?1 AND before.id < ?2 AND before.id > ?6
-        AND before.last_id < ?7 ORDER BY before.id DESC LIMIT 1), ''))
-    WHERE vault_id = ?1 AND id = ?2 AND octet_length(lines) = ?5`,
-  deletion: `
-    INSERT ${into("deleted_vaults")} SELECT ?1, ?2
-    WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1)
-    ON CONFLICT (id) DO NOTHING`,
-  existing: "DELETE FROM deleted_vaults WHERE id = ?1 AND EXISTS (SELECT 1 FROM vaults WHERE id = ?1)",
 };
 
 /** Writes the indexes of a title, if the row has not changed since it was read. */
@@ -62,23 +50,6 @@ export const repairIndexes = (
 /** Returns the statement that recounts the uses of a root key. Counts are lowered to the number of rows only with `acceptLoss`. */
 export const recountUses = (db: D1Database, key: string, acceptLoss: boolean): D1PreparedStatement =>
   db.prepare(SQL.uses).bind(key, Number(acceptLoss));
-
-/** Writes the columns that follow from the lines of a segment, if the lines have not changed since they were read. */
-export const repairSegment = (
-  db: D1Database,
-  { log, id, lines }: Segment,
-  { entries, last, day, end }: { readonly entries: number; readonly last: string; readonly day: string; readonly end: string },
-): D1PreparedStatement => db.prepare(SQL.segment).bind(log, id, entries, last, new TextEncoder().encode(lines).length, day, end);
-
-/**
- * Returns the statement that lists a vault as deleted, unless it exists or is being restored. deleted-vaults.ts then deletes its rows. `now`
- * is in Unix milliseconds.
- */
-export const relistDeletion = (db: D1Database, vault: string, now: number): D1PreparedStatement =>
-  db.prepare(SQL.deletion).bind(vault, now);
-
-/** Takes a vault that exists out of the list of deleted ones. */
-export const unlistDeletion = (db: D1Database, vault: string): D1PreparedStatement => db.prepare(SQL.existing).bind(vault);
 
 /**
  * Returns the statement that recounts the rows of a vault. Counts of Items and Files are lowered to the number of rows only with

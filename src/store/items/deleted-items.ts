@@ -4,7 +4,7 @@ import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/i
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { faultOfNumber, wrongNumbers } from "../tables/numbers.ts";
+import { wrongNumbers } from "../tables/numbers.ts";
 import { type FileRow, openOnlyFile } from "./files.ts";
 import { fitting, largePage } from "./list.ts";
 import { brokenItem, type ItemRow, openAnswered, openSummary } from "./items.ts";
@@ -44,13 +44,8 @@ const SQL = {
   version: "(SELECT version FROM deleted_items WHERE vault_id = ?1 AND id = ?2)",
 };
 
-/** Returns the faults of the columns, in words. */
-export const wrongDeletionColumns = ({ deleted_at, deleted_by }: DeletionColumns): string[] => [
-  ...wrongNumbers("deleted_items", { deleted_at }).map((column) => faultOfNumber("deleted_items", column)),
-  ...(isId(deleted_by) ? [] : ["deleted_by is no id of a token"]),
-];
-
-const isDeletion = (row: DeletionColumns): boolean => wrongDeletionColumns(row).length === 0;
+const isDeletion = ({ deleted_at, deleted_by }: DeletionColumns): boolean =>
+  isId(deleted_by) && wrongNumbers("deleted_items", { deleted_at }).length === 0;
 
 const deletionOf = ({ deleted_at, deleted_by }: DeletionColumns): Deletion => ({ deletedAt: deleted_at, deletedBy: deleted_by });
 

@@ -15,7 +15,6 @@ const KNOWN = "item-vault";
 
 const SQL = {
   insert: `INSERT ${into("root_keys")} VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING`,
-  repair: "UPDATE root_keys SET proof = ?2, fingerprint = ?3 WHERE id = ?1 AND proof = ?4 AND fingerprint = ?5",
   proofs: "SELECT id, proof, fingerprint FROM root_keys",
   fingerprint: "SELECT fingerprint FROM root_keys WHERE id = ?1",
 };
@@ -62,12 +61,6 @@ export async function faultOfProof(
       detail: "the fingerprint is not that of the key, under which the proof was sealed: the row is damaged",
     };
   return { isDamaged: false, detail: "ROOT_KEYS has another key of this id" };
-}
-
-/** Returns the statement that writes the row of a root key again, if it has not changed since it was read. */
-export async function repairProof(db: D1Database, root: RootKey, { proof, fingerprint }: ProofRow): Promise<D1PreparedStatement> {
-  const sealed = await seal(root.registry, associatedData(root.id), KNOWN);
-  return db.prepare(SQL.repair).bind(root.id, sealed, root.fingerprint, proof, fingerprint);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type ChunkCipher, recoverCipher } from "../../crypto/chunked.ts";
 import { type Reader, readPieces } from "../../crypto/pieces.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import type { Cell, Part, TableRows } from "../../model/backup.ts";
+import type { Part } from "../../model/backup.ts";
 import { HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { addressOf, type ContentAddress, type KeyedFile } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
@@ -9,6 +9,7 @@ import { beginPhase, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { type BackupStore, loadPart } from "../backup/load.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
+import { rowsOf } from "../backup/part.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import { fault, findingOf } from "../checks/fault.ts";
@@ -26,14 +27,6 @@ export interface PartFile {
   readonly address: ContentAddress;
   readonly file: KeyedFile;
 }
-
-/** The rows of a table of a part, as objects. */
-const objectsOf = ({ columns, rows }: TableRows): Record<string, Cell>[] =>
-  rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index] ?? null])));
-
-/** The rows of one table of a part; none when the part does not have the table. */
-export const rowsOf = <Row>({ tables }: Part, name: string): Row[] =>
-  tables.filter(({ table }) => table === name).flatMap(objectsOf) as Row[];
 
 /** The rows of Files of a part, one for each content: several rows may share one. */
 export function fileRowsOf(part: Part): FileRow[] {

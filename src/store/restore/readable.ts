@@ -2,11 +2,10 @@ import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Cell, Manifest, Part } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import type { Store } from "../d1/database.ts";
-import { checkNumbers, checkPart, isImpossible } from "../checks/parts.ts";
+import { checkPart, checkVaultRow, isImpossible } from "../checks/parts.ts";
 import { holdsTime } from "../tables/numbers.ts";
 import { findingOf } from "../checks/fault.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
-import { checkVaultRow } from "../checks/vaults.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import type { Step } from "./step.ts";
 
@@ -60,14 +59,9 @@ export async function findingsOf(
   return row && position.part === 0 ? [...(await findBrokenVault(store, manifest.row!)), ...findings] : findings;
 }
 
-/** Returns what is wrong with the row of the vault in a backup. */
-async function findBrokenVault(store: Store, row: NonNullable<Manifest["row"]>): Promise<Finding[]> {
-  const faults = await checkVaultRow(store, row as unknown as VaultRow, []);
-  const wrong = checkNumbers(String(row["id"]), "vaults", row);
-  // A row with an impossible number does not open for that reason: one finding says which number it is.
-  const others = wrong.length > 0 ? faults.filter(({ kind }) => kind !== "row_unreadable") : faults;
-  return [...others, ...wrong].map((one) => findingOf(one));
-}
+/** Returns the faults of the row of the vault in a backup. */
+const findBrokenVault = async (store: Store, row: NonNullable<Manifest["row"]>): Promise<Finding[]> =>
+  (await checkVaultRow(store, row as unknown as VaultRow)).map((one) => findingOf(one));
 
 const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>
   (opens || !LEFT_OUT.has(table)) &&

@@ -1,11 +1,13 @@
 import { missesRowsSql } from "../vaults/counted-rows.ts";
-import { RESTORE } from "../checks/items.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**
  * Finds Items of which the log has a write and the database has no row, or only the row of an earlier version. This is possible as long as
  * the log keeps the entries of writes, 30 days by default.
  */
+
+/** The advice in a finding that names a lost Item. */
+export const RESTORE = "`item-vault admin restore --item` brings it back from a backup";
 
 /** The row of an Item that entries of the log name, at the moment at which they were read. */
 export interface NamedItem {
@@ -14,7 +16,7 @@ export interface NamedItem {
   readonly version: number | null;
   /** The last version of the deleted Item. NULL: it is not deleted. */
   readonly deleted: number | null;
-  /** Whether the last write to an Item without a row deleted or destroyed it. */
+  /** 1 if the last write to an Item without a row deleted or destroyed it. */
   readonly ended: number;
   /** The version of its last write, when one of the entries names a later version than that of the row; else NULL. */
   readonly written: number | null;
@@ -25,8 +27,8 @@ const MISSES_DELETED = `(
   SELECT ${missesRowsSql("deleted", "(SELECT count(*) FROM deleted_items WHERE vault_id = ?1)")} FROM vaults WHERE id = ?1)`;
 
 /**
- * SQL: the versions that some entries of the log of the vault ?1 name and that are missing between others of their Item. The oldest ones
- * may have been dropped, because only VERSIONS_KEPT are kept. In: SQL of the entries.
+ * Returns the SQL of versions that entries of the log of the vault ?1 name and that are missing between others of their Item. The oldest
+ * ones may have been dropped, because only VERSIONS_KEPT are kept. `entries` is the SQL of the entries.
  */
 export const lostVersions = (entries: string): string => `
   WITH lost AS MATERIALIZED (
@@ -45,10 +47,10 @@ export const lostVersions = (entries: string): string => `
     SELECT 1 FROM destroyed WHERE item_id = item AND coalesce(destroyed.version, lost.version) = lost.version)`;
 
 /**
- * SQL: the Items that some entries of the log of the vault ?1 name. In: SQL of the entries. The last writes to all Items without a row are
- * found in one scan of the log, which has no index by Item, and so are those to all Items whose rows have an earlier version than an
- * entry. Only the last write counts, because an Item that was made again under its id, also by a restore, begins with version 1. SQLite
- * takes `ended` and `version` from the row with the largest sequence.
+ * Returns the SQL of Items that entries of the log of the vault ?1 name. `entries` is the SQL of the entries. The log has no index by Item,
+ * so one scan finds the last writes to all Items without a row, and one those to all Items behind an entry. Only the last write counts,
+ * because an Item that was made again under its id begins with version 1. SQLite takes `ended` and `version` from the row with the
+ * largest sequence.
  */
 export const namedItems = (entries: string): string => `
   WITH named AS MATERIALIZED (
@@ -73,7 +75,7 @@ export const namedItems = (entries: string): string => `
   SELECT item, named.version, deleted, item IN (SELECT item_id FROM last WHERE last.ended) AS ended, newest.version AS written
   FROM named LEFT JOIN newest ON newest.item_id = item`;
 
-/** In: Items that entries of the log of a vault name. An Item is named once in a slice of the log. */
+/** Returns the faults of Items that entries of the log of a vault name. An Item is named once in a slice of the log. */
 export const checkNamedItems = (vault: string, items: readonly NamedItem[]): Fault[] =>
   items.flatMap(({ item, version, deleted, ended, written }): Fault[] => {
     const stored = version ?? deleted;

@@ -1,129 +1,148 @@
 import { catchDefect, logRefusal } from "../../log.ts";
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../../model/finding.ts";
-import { ok, type Refusal, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 import { type Fault, findingOf } from "../checks/fault.ts";
-import { beginsSlice, type Position, type Slice, type Stage, type VerifyPorts } from "./stage.ts";
+import type { Store } from "../d1/database.ts";
+import type { WriteRows } from "../jobs/step-fence.ts";
 
-/**
- * Runs slices of stages from a position, as many as fit into one step of a job, and repairs their findings if the job does.
- *
- * A step may be carried out twice, and the second time no longer finds what the first time repaired. So a step ends before it repairs: it
- * gives the repairable findings of the slice that it has reached, as not repaired, and the next step begins with this slice, repairs those
- * only, and gives them again with the outcome. So a job that ends in between has them too.
- */
+/** Runs slices of stages from a position, as many as fit into one step of a job, and repairs their findings if the job does. */
 
-/** The plan of a run: its stages, in their order, and what follows the last one. */
+/** The requests to the coordinator of a vault. */
+export interface Coordinators {
+  /** Returns which of the keys are recorded as begun uploads or released contents. */
+  pending(vault: string, keys: readonly string[]): Promise<Result<readonly string[]>>;
+  /** Counts the rows of the vault again, between two commits. */
+  recount(vault: string): Promise<Result<unknown>>;
+}
+
+export interface VerifyPorts {
+  readonly store: Store;
+  readonly files: Bucket;
+  readonly backups: Bucket;
+  readonly coordinators: Coordinators;
+  /** True if contents are only looked for, and not read. */
+  readonly quick: boolean;
+  /** The vault whose counts a repair lowers to those of its rows. Empty: the counts of what belongs to no vault. Undefined: none. */
+  readonly acceptsLossOf: string | undefined;
+  /** Carries out statements of D1 in one transaction; absent: the job does not repair. */
+  readonly write: WriteRows | undefined;
+  /** The number of calls of D1 and R2 that the step has made. */
+  readonly calls: () => number;
+  /** After about so many calls the step begins nothing further (jobs/kind.ts). */
+  readonly callsMax: number;
+}
+
+/** The position at which a slice begins: plain data, which the job keeps between its steps. */
+export interface Position {
+  readonly stage: string;
+  /** Empty for stages that belong to no vault. */
+  readonly vault: string;
+  /** The parts of the key at which the slice begins; empty at the beginning. */
+  readonly after: readonly (string | number)[];
+}
+
+export interface Slice {
+  readonly faults: readonly Fault[];
+  readonly checked: Partial<Checked>;
+  /** The position at which the next slice of the stage begins; absent when the stage is done. */
+  readonly after?: Position["after"] | undefined;
+  /** True if nothing else can be checked. */
+  readonly isLast?: boolean;
+}
+
+/** A stage checks one kind of stored data in slices. Fails with `unavailable` or `misconfigured`. */
+export type Stage = (ports: VerifyPorts, position: Position) => Promise<Result<Slice>>;
+
+export const DONE: Slice = { faults: [], checked: {} };
+
+/** The stages of a run, in their order. */
 export interface Plan {
-  readonly stages: readonly (readonly [name: string, stage: Stage])[];
-  /** The first position after the stages of a vault; `undefined` at the end. Errors: `unavailable`. */
+  readonly stagesOf: (vault: string) => Readonly<Record<string, Stage>>;
+  /** Returns the first position after the stages of a vault, or undefined at the end. Fails with `unavailable`. */
   readonly following: (vault: string) => Promise<Result<Position | undefined>>;
 }
 
-export interface Repairs {
-  /** The repairable findings of the first slice, which the step before has given. */
-  readonly found: readonly Finding[];
-  /** Carries out statements of D1 in one transaction. Errors: see `writeStep` in store/jobs/step-fence.ts. */
-  readonly write: (statements: readonly D1PreparedStatement[]) => Promise<Result<undefined>>;
-}
+/** About the most bytes of contents that a step reads, so that it ends in time: 32 MiB with 24 calls. */
+export const stepBytesMax = ({ callsMax }: Pick<VerifyPorts, "callsMax">): number => Math.ceil((callsMax * 4 * 1024 * 1024) / 3);
+
+/**
+ * Returns whether a step that has read so many bytes begins another slice. A slice makes at most 20 calls, unless it reads contents: then it
+ * looks after each of them whether the step has made enough (`isSpent`). So a step makes at most 16 calls more than `callsMax` (jobs/kind.ts).
+ */
+const beginsSlice = (ports: VerifyPorts, bytes: number): boolean =>
+  ports.calls() < Math.max(1, ports.callsMax - 4) && bytes < stepBytesMax(ports);
+
+/** Returns whether a slice that has read a content ends: the next content takes at most 8 calls, and its repair 2. */
+export const isSpent = ({ calls, callsMax, write }: VerifyPorts): boolean => calls() >= (write ? callsMax - 8 : callsMax + 6);
 
 export interface Verified {
   readonly findings: readonly Finding[];
   readonly checked: Checked;
   /** Absent when everything is verified. */
   readonly next: Position | undefined;
-  /** The repairable findings of the slice at `next`, with which the next step begins. */
-  readonly found: readonly Finding[];
 }
 
-/** In: the plan that has the stage of a position. Errors: those of the stages; of repairs `unavailable` and `database_restored`. */
-export async function runSlices(
-  ports: VerifyPorts,
-  planOf: (stage: string) => Plan,
-  start: Position,
-  repairs?: Repairs,
-): Promise<Result<Verified>> {
+/** Runs slices. Fails as the stages, and as `writeStep` of store/jobs/step-fence.ts. */
+export async function runSlices(ports: VerifyPorts, plan: Plan, start: Position): Promise<Result<Verified>> {
   let checked: Checked = NOTHING_CHECKED;
-  let found = repairs?.found ?? [];
   const findings: Finding[] = [];
   let position: Position | undefined = start;
   while (position && beginsSlice(ports, checked.bytes)) {
-    const slice = await runSlice(ports, planOf(position.stage), position);
+    const slice = await runSlice(ports, plan, position);
     // The next step begins with the slice that failed: its failure costs no finding of the slices before, and names its vault.
-    if (!slice.ok) return position === start ? slice : ok({ findings, checked, next: position, found });
+    if (!slice.ok) return position === start ? slice : ok({ findings, checked, next: position });
     const { faults, next } = slice.value;
-    const fresh = repairs ? repairableOf(faults).filter(isNotIn(found)) : [];
-    if (fresh.length > 0) return ok({ findings: [...findings, ...fresh], checked, next: position, found: [...found, ...fresh] });
-    const repaired = repairs ? await repairAll(faults, found, repairs) : ok(faults.map((one) => findingOf(one)));
-    if (!repaired.ok) return repaired;
-    findings.push(...repaired.value);
-    found = [];
+    const found = ports.write ? await repair(faults, ports.write) : ok(faults.map((one) => findingOf(one)));
+    if (!found.ok) return found;
+    findings.push(...found.value);
     checked = addChecked(checked, slice.value.checked);
     position = next;
   }
-  return ok({ findings, checked, next: position, found });
+  return ok({ findings, checked, next: position });
 }
 
-/** Runs the slice at a position. Out: also the position of the next slice; absent when everything is verified. */
 const runSlice = (
   ports: VerifyPorts,
-  { stages, following }: Plan,
+  { stagesOf, following }: Plan,
   position: Position,
 ): Promise<Result<Slice & { readonly next: Position | undefined }>> =>
   catchDefect("A part of a verification", async () => {
     const { stage, vault } = position;
-    const index = stages.findIndex(([name]) => name === stage);
-    const slice = await stages[index]![1](ports, position);
+    const stages = stagesOf(vault);
+    const slice = await stages[stage]!(ports, position);
     if (!slice.ok) return slice;
     const { after, isLast } = slice.value;
     if (isLast) return ok({ ...slice.value, next: undefined });
-    const nextStage = after ? stage : stages[index + 1]?.[0];
+    const names = Object.keys(stages);
+    const nextStage = after ? stage : names[names.indexOf(stage) + 1];
     const next = nextStage === undefined ? await following(vault) : ok({ stage: nextStage, vault, after: after ?? [] });
     return next.ok ? ok({ ...slice.value, next: next.value }) : next;
   });
 
-const repairableOf = (faults: readonly Fault[]): Finding[] =>
-  faults.filter(({ repair }) => repair !== undefined).map((one) => findingOf(one, false));
-
-/** What a finding is about. Its words may have numbers that writes change. */
-const nameOf = ({ detail: _detail, repairable: _repairable, repaired: _repaired, ...named }: Finding): string =>
-  JSON.stringify(named);
-
-function isNotIn(findings: readonly Finding[]): (finding: Finding) => boolean {
-  const names = new Set(findings.map(nameOf));
-  return (finding) => !names.has(nameOf(finding));
-}
-
-/** The most statements of one batch of D1, which is one transaction. */
+/** One batch of D1 is one transaction. */
 const BATCH_STATEMENTS_MAX = 100;
 
 /**
- * Repairs. In: the faults of a slice, and the findings that were to be repaired. Out: these findings in their words, with the result of each
- * repair: those that are no faults any more were repaired by an earlier try of the step; and the faults without a repair. After a failed
- * repair the next run has the finding again. A call that fails does not end the step: the other vaults are still to be checked.
- * Errors: `unavailable`, `database_restored`.
+ * Repairs the faults of a slice. Returns them as findings, each with the result of its repair. After a repair that fails the next run has the
+ * finding again, and the others of the slice are repaired. Fails with `unavailable` or `database_restored` if D1 does.
  */
-async function repairAll(faults: readonly Fault[], found: readonly Finding[], { write }: Repairs): Promise<Result<Finding[]>> {
-  const statements = faults.flatMap(({ repair }) => (repair?.by === "statement" ? [repair.statement] : []));
-  let written = true;
+async function repair(faults: readonly Fault[], write: WriteRows): Promise<Result<Finding[]>> {
+  const statements = faults.flatMap((one) => (one.repair?.by === "statement" ? [one.repair.statement] : []));
+  let isWritten = true;
   for (let from = 0; from < statements.length; from += BATCH_STATEMENTS_MAX) {
     const batch = await write(statements.slice(from, from + BATCH_STATEMENTS_MAX));
-    if (!batch.ok && endsStep(batch)) return batch;
-    written &&= batch.ok;
+    if (!batch.ok && ["unavailable", "database_restored"].includes(batch.failure.kind)) return batch;
+    isWritten &&= batch.ok;
   }
   const calls = new Map<string, boolean>();
-  for (const { repair } of faults)
-    if (repair?.by === "call" && !calls.has(repair.key)) {
-      const repaired = await catchDefect("A repair", repair.run);
+  for (const { repair: one } of faults)
+    if (one?.by === "call" && !calls.has(one.key)) {
+      const repaired = await catchDefect("A repair", one.run);
       if (!repaired.ok) logRefusal(repaired);
-      calls.set(repair.key, repaired.ok);
+      calls.set(one.key, repaired.ok);
     }
-  const isLeft = ({ repair }: Fault): boolean => !repair || !(repair.by === "call" ? calls.get(repair.key)! : written);
-  const isRepaired = isNotIn(faults.filter(isLeft).map((one) => findingOf(one)));
-  return ok([
-    ...found.map((one) => Object.assign({}, one, { repaired: isRepaired(one) })),
-    ...faults.filter(({ repair }) => !repair).map((one) => findingOf(one)),
-  ]);
+  return ok(
+    faults.map((one) => findingOf(one, one.repair && (one.repair.by === "call" ? calls.get(one.repair.key)! : isWritten))),
+  );
 }
-
-/** Whether the step is tried again, or the job ends, because a write of D1 failed. After any other failure the others are repaired. */
-const endsStep = ({ failure: { kind } }: Refusal): boolean => kind === "unavailable" || kind === "database_restored";

@@ -19,7 +19,7 @@ export interface LastNumber {
   readonly first: number | null;
   /** The number of the last write that is past the retention; NULL when there is none. */
   readonly expired: number | null;
-  /** Whether the log has writes without a number. */
+  /** 1 if the log has writes without a number. */
   readonly unnumbered: number;
 }
 
@@ -49,7 +49,7 @@ interface Head {
   readonly updated_at: number;
 }
 
-/** In: `since`, the time from which on the log has every entry, in Unix milliseconds. */
+/** Returns the faults of the numbers. The log has every entry from `since` on, in Unix milliseconds. */
 export function checkSequence(
   vault: string,
   { content_version, attribute_version, updated_at }: Head,

@@ -86,6 +86,16 @@ const EXCEPTIONS: readonly Exception[] = [
     faults: LOST,
     columns: ["log_segments.last_id"],
   },
+  { reason: "a record that lasts a day: the repeated request fails", faults: LOST, columns: columnsOf("replays") },
+  { reason: "the number of reads in a segment, of which an export has all", faults: LOST, columns: ["log_segments.entries"] },
+  { reason: "the place of reads among others", faults: OTHERS, columns: ["log_segments.id"] },
+  { reason: "reads that are lost as a whole", faults: ["emptied"], columns: ["log_segments.lines"] },
+  {
+    reason: "the name of a token that has ended, which no row names any more",
+    faults: ["emptied"],
+    columns: ["ended_tokens.id"],
+  },
+  { reason: "the File may have been absent in that version", faults: ["flipped"], columns: ["file_versions.until"] },
   {
     reason: "how often a job has written: with another count or id it ends as `database_restored`, and is started again",
     faults: ALL,

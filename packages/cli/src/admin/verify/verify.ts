@@ -50,13 +50,12 @@ const LOST_CONTENTS = 'Contents that FILES has lost are taken from the backups: 
 const LOST_ITEMS =
   'Items were lost. A backup may have them: run "item-vault admin restore --vault VAULT --item ITEM" for each. ' +
   "When none can be restored, `--repair --accept-loss --vault VAULT` takes them out of the count.";
-const LOST_ROWS =
-  "Rows that belong to no vault, or entries of a log, were lost. `--repair --accept-loss` takes them out of the count, with `--vault VAULT` those of its log.";
+const LOST_ROWS = "Rows that belong to no vault were lost. `--repair --accept-loss` takes them out of the count.";
 
 /** Returns advice for a finding that a repair by the same command does not remedy. */
 function hintOf({ kind, table, repairable, repaired, detail }: Finding): string | undefined {
   if (kind === "part_wrong" || detail.startsWith("the newest backup")) return DAMAGED_BACKUP;
-  if (table === "root_key_uses" || table === "log_segments") return detail.includes("are missing") ? LOST_ROWS : undefined;
+  if (table === "root_key_uses") return detail.includes("are missing") ? LOST_ROWS : undefined;
   if (kind === "item_lost" || (kind === "counter_wrong" && detail.includes("rows are missing"))) return LOST_ITEMS;
   return kind === "content_missing" && repairable && repaired === undefined ? LOST_CONTENTS : undefined;
 }

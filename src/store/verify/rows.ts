@@ -1,0 +1,138 @@
+import { type Part, REGISTRY } from "../../model/backup.ts";
+import { ok, type Result } from "../../model/result.ts";
+import { frontierOf, keysAfter, readSlice, type Slice as RowSlice, type SourceName } from "../backup/read-rows.ts";
+import { rowsOf } from "../backup/part.ts";
+import { readRegistry } from "../backup/registry-rows.ts";
+import { createCollector, partOf, type RowUnit } from "../backup/units.ts";
+import { fault, type Fault } from "../checks/fault.ts";
+import { checkPart } from "../checks/parts.ts";
+import { runBatch } from "../d1/database.ts";
+import { openKeys, type VaultRow } from "../vaults/rows.ts";
+import { checkNamedItems, lostVersions, type NamedItem, namedItems, RESTORE } from "./lost-items.ts";
+import { DONE, type Position, type Slice, type VerifyPorts } from "./run.ts";
+
+/** The stages that read rows of D1 as a backup does, and check them as the rows of a backup are checked. */
+
+interface Units {
+  readonly units: readonly RowUnit[];
+  readonly slice: RowSlice;
+  /** True if all rows were read at one moment. */
+  readonly isOneMoment: boolean;
+  /** The position after the units; absent at the end. */
+  readonly after: Position["after"] | undefined;
+}
+
+/** Reads the next units after an id, at least one. Returns undefined if the vault does not exist. Fails with `unavailable`. */
+async function readUnits(db: D1Database, vault: string, name: SourceName, after: string): Promise<Result<Units | undefined>> {
+  const collector = createCollector(name);
+  let keys = keysAfter(name, after);
+  for (let isOneMoment = true; ; isOneMoment = false) {
+    const read = await readSlice(db, vault, { name, keys });
+    if (!read.ok) return read;
+    const slice = read.value;
+    if (!slice) return ok(undefined);
+    keys = slice.next;
+    collector.add(slice.rows);
+    const frontier = frontierOf(keys);
+    const units = collector.takeBelow(frontier);
+    // An Item may have more rows than one slice.
+    if (frontier === undefined || units.length > 0)
+      return ok({ units, slice, isOneMoment, after: frontier === undefined ? undefined : [units.at(-1)!.id] });
+  }
+}
+
+/** Checks all rows of some Items; with the first ones the webhooks. The position is the last Item before. */
+export async function checkItems({ store }: VerifyPorts, { vault, after: [before = ""] }: Position): Promise<Result<Slice>> {
+  const read = await readUnits(store.db, vault, "items", String(before));
+  if (!read.ok || !read.value) return read.ok ? ok(DONE) : read;
+  const { units, slice, isOneMoment, after } = read.value;
+  const keys = await openKeys(store, slice.row as unknown as VaultRow);
+  // Keys that cannot be decrypted are a finding of the stage `vault`.
+  if (!keys.ok) return ok(DONE);
+  const tables = [...partOf("items", units).tables, ...(before === "" ? slice.ofVault : [])];
+  const { faults, rows, bytes } = await checkPart({ store, vault, keys: keys.value }, undefined, { tables });
+  const unfit = isOneMoment ? units.flatMap((unit) => checkVersions(vault, unit.id, partOf("items", [unit]))) : [];
+  return ok({ faults: [...faults, ...unfit], checked: { rows, bytes, items: units.length }, after });
+}
+
+interface Versioned {
+  readonly version: number;
+}
+
+/** A row of a File: for the versions of the Item from `since` on and before `until`. */
+interface Range {
+  readonly id: string;
+  readonly since: number;
+  readonly until?: number;
+}
+
+/** Compares the rows of one Item with each other. */
+function checkVersions(vault: string, item: string, part: Part): Fault[] {
+  const [[current], [deleted]] = [rowsOf<Versioned>(part, "items"), rowsOf<Versioned>(part, "deleted_items")];
+  const versions = rowsOf<Versioned>(part, "item_versions");
+  const rows = [...rowsOf<Range>(part, "file_versions"), ...rowsOf<Range>(part, "files")];
+  const files = rows.toSorted((a, b) => (a.id === b.id ? a.since - b.since : a.id < b.id ? -1 : 1));
+  const overlaps = (end: number, { id }: Range, following?: Range) => following?.id === id && following.since < end;
+  const wrong = (kind: Fault["kind"], table: string, detail: string, named: object = {}): Fault =>
+    fault(kind, { vault, item, table, ...named }, detail);
+  const last = (current ?? deleted)?.version;
+  if (last === undefined) {
+    const detail = `${versions.length} versions and ${files.length} rows of Files are left of an Item whose row is lost: ${RESTORE}`;
+    return [wrong("item_missing", versions.length > 0 ? "item_versions" : part.tables[0]!.table, detail)];
+  }
+  const end = current ? last : last + 1;
+  return [
+    ...versions
+      .filter(({ version }) => version >= end)
+      .map(({ version }) => wrong("version_wrong", "item_versions", `the Item has no version after ${end - 1}`, { version })),
+    ...(current && deleted ? [wrong("version_wrong", "deleted_items", "the Item exists and is deleted", { version: last })] : []),
+    ...(current || versions.some(({ version }) => version === last)
+      ? []
+      : [wrong("version_missing", "deleted_items", "the last version is missing", { version: last })]),
+    ...files
+      .filter((row, index) => {
+        const { since, until = last + 1 } = row;
+        return since >= until || until > last + 1 || overlaps(until, row, files[index + 1]);
+      })
+      .map(({ id, since, until }) =>
+        wrong("version_wrong", until === undefined ? "files" : "file_versions", `the row begins with version ${since}`, {
+          file: id,
+        }),
+      ),
+  ];
+}
+
+/** The writes of a slice of the log. */
+const WRITES = "SELECT id, item_id, version, sequence, event FROM activity WHERE vault_id = ?1 AND id > ?2 AND id <= ?3";
+
+const SQL = { items: namedItems(WRITES), versions: lostVersions(WRITES) };
+
+/** Checks entries of the log of a vault, and looks for the rows that they name. The position is the last entry before. */
+export async function checkLog({ store }: VerifyPorts, { vault, after: [before = ""] }: Position): Promise<Result<Slice>> {
+  const read = await readUnits(store.db, vault, "log", String(before));
+  if (!read.ok || !read.value) return read.ok ? ok(DONE) : read;
+  const { units, after } = read.value;
+  const checked = await checkPart({ store, vault, keys: undefined }, undefined, partOf("log", units));
+  const bind = (sql: string) => store.db.prepare(sql).bind(vault, before, units.at(-1)?.id ?? before);
+  const named = await runBatch<[NamedItem, { item: string; version: number }]>(store.db, bind(SQL.items), bind(SQL.versions));
+  if (!named.ok) return named;
+  const [items, versions] = named.value;
+  const lost = versions.map((one) =>
+    fault("item_lost", { vault, ...one, table: "item_versions" }, "the log has the version, and no row: only a backup has it"),
+  );
+  const faults = [...checked.faults, ...checkNamedItems(vault, items), ...lost];
+  return ok({ faults, checked: { rows: checked.rows }, after });
+}
+
+/** Checks rows that belong to no vault. The position is the number of a table, and the key of the last row before. */
+export async function checkRegistry({ store }: VerifyPorts, { after: [table = 0, ...key] }: Position): Promise<Result<Slice>> {
+  const read = await readRegistry(store.db, { table: Number(table), key });
+  if (!read.ok || !read.value) return read.ok ? ok(DONE) : read;
+  const { columns, rows, isEnd } = read.value;
+  const { name } = read.value.table;
+  // The stage `tokens` checks all columns of a token.
+  const tables = name === "tokens" ? [] : [{ table: name, columns, rows: rows.map(({ cells }) => cells) }];
+  const { faults, rows: checked } = await checkPart({ store, vault: REGISTRY, keys: undefined }, undefined, { tables });
+  const after = isEnd ? [Number(table) + 1] : [table, ...(rows.at(-1)!.key as readonly string[])];
+  return ok({ faults, checked: { rows: checked }, after });
+}
