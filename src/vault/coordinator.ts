@@ -35,16 +35,15 @@ const GROUP_BYTES_MAX = 4 * LIMITS.body;
 /** Characters of sealed text in the cache: a thousand ordinary Items. Vaults that share an isolate share its memory. */
 const CACHED_CHARACTERS_MAX = 1024 * 1024;
 
-/** How long commits are spaced after a call of `spaceCommits`: each pass of a backup sends one. */
+/** Time for which commits are spaced after a call of `spaceCommits`. Each pass of a backup sends one call. */
 const SPACED_MS = 10_000;
 
 const clock = () => Date.now();
 
 /**
- * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its durable
- * state is the list of pending contents and the progress of the webhooks; its cache only saves a D1 call. So a coordinator that
- * was restarted continues without loss. Two coordinators of one vault at the same time cost retries, not writes: see
- * store/commit/fence.ts and docs/consistency.md.
+ * The Durable Object of one vault. Every write to the vault goes through it, which puts the writes in one order. Its durable state is the
+ * list of pending contents and the progress of the webhooks; its cache only saves a D1 call. So a coordinator that was restarted continues
+ * without loss. Two coordinators of one vault at the same time cost retries, not writes: see store/commit/fence.ts and docs/consistency.md.
  *
  * During a deployment, Workers of one release call coordinators of another: the names of the methods stay.
  */
@@ -71,8 +70,8 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /**
-   * Carries out one write. Sent again with the same id, it takes effect once. Errors: `version_skew`, when the operation
-   * has a format that a later release introduced.
+   * Commits one write. It takes effect once, even if sent again with the same id. Fails with `version_skew` if the operation has the format
+   * of a later release.
    */
   async write(operation: Operation): Promise<Result<Answer>> {
     if (operation.format > OPERATION_FORMAT) return fail("version_skew");
@@ -81,7 +80,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     return this.#queue.submit(operation);
   }
 
-  /** Expires some of what the vault keeps, for a job. Out: where the next call begins (expiry.ts). */
+  /** Expires some Items and versions of the vault, for a job. Returns the position of the next call (expiry.ts). */
   async expire(expiry: Expiry): Promise<Result<string | undefined>> {
     return this.#withStore((store) => expireItems(store, expiry, drawRandom, (operation) => this.write(operation)));
   }
@@ -92,7 +91,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     return setAlarm(this.ctx.storage);
   }
 
-  /** Records contents that the cron trigger has found without a row: the alarm sweeps them. Out: how many had no record. */
+  /** Records contents that the cron trigger has found without a row; the alarm sweeps them. Returns how many had no record. */
   async watchContents(keys: readonly string[]): Promise<number> {
     const recorded = pending.recordWithoutRow(this.ctx.storage.sql, keys, clock());
     await setAlarm(this.ctx.storage);
@@ -100,9 +99,9 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /**
-   * Prepares a step of a restore (store/restore/vault.ts), also of this vault's first one. Before a step writes or deletes rows of Files, their
-   * contents are recorded, as before an upload and as before a commit that releases them. No object of the vault is deleted for a day, because
-   * the coordinator may have recorded that the vault was deleted. A running sweep ends first. Fails with `misconfigured`.
+   * Prepares a step of a restore (store/restore/vault.ts), including the first one of this vault. Before a step writes or deletes rows of
+   * Files, their contents are recorded, like those of an upload. No object of the vault is deleted for a day, because the
+   * coordinator may have recorded the vault's deletion. A running sweep ends first. Fails with `misconfigured`.
    */
   async prepareRestore({ expected, released }: RestoreContents): Promise<Result<undefined>> {
     this.#cache.update(undefined); // the vault is about to be another one
@@ -119,7 +118,10 @@ export class VaultCoordinator extends DurableObject<Env> {
     return ok(undefined);
   }
 
-  /** Answers a request of the admin about webhooks. Sent again with the same id, it takes effect once. Errors: see webhooks/admin.ts. */
+  /**
+   * Answers a request of the admin about webhooks. It takes effect once, even if sent again with the same id. Fails as described in
+   * webhooks/admin.ts.
+   */
   webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
     return this.#withStore(async (store) => {
       const answer = await answerWebhooks(webhookPorts(this.ctx.storage.sql, store, clock), vault, request);
@@ -128,7 +130,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     });
   }
 
-  /** Lists the attempts to deliver to a webhook, or sends a test to it. Errors: see webhooks/admin.ts. */
+  /** Lists the attempts to deliver to a webhook, or sends a test to it. Fails as described in webhooks/admin.ts. */
   webhookAttempts(vault: string, request: AttemptRequest): Promise<Result<readonly RecordedAttempt[]>> {
     return this.#withStore((store) => answerAttempts(webhookPorts(this.ctx.storage.sql, store, clock), vault, request));
   }
@@ -146,7 +148,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     });
   }
 
-  /** Lets some time pass between the commits of the next seconds, so that a backup can read what changes. No write is refused for it. */
+  /** Spaces the commits of the next seconds, so that a backup can read the changes. No write is refused. */
   async spaceCommits(): Promise<void> {
     this.#spacedUntil = clock() + SPACED_MS;
   }
@@ -164,7 +166,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     return { storage: this.ctx.storage, env: this.env, sweepTurn: this.#sweepTurn };
   }
 
-  /** Errors: `misconfigured`, and those of `answer`. */
+  /** Opens the store for `answer`. Fails with `misconfigured`, and as `answer` does. */
   async #withStore<R extends Result<unknown>>(answer: (store: Store) => Promise<R>): Promise<R | Refusal> {
     const store = await openStore(this.env, Date.now());
     return store.ok ? answer(store.value) : store;

@@ -10,23 +10,23 @@ import type { VaultRow } from "../vaults/rows.ts";
 import type { Step } from "./step.ts";
 
 /**
- * What a restore makes of a part with rows that do not open: one damaged row costs no other one (contract 21.24). A row of an Item or a
- * version is written as it is: the Item keeps its earlier versions and its Files, and each of them is served where it opens. A row of
- * a File or a webhook that does not open is left out, because nobody could use it.
+ * Makes a part with broken rows restorable: a damaged row affects no other row (contract 21.24). A row of an Item or a version is written
+ * unchanged. The Item keeps its earlier versions and its Files, and each of them is served if it can be decrypted. A broken row of a File or
+ * a webhook is left out, because it is useless.
  */
 
 const LEFT_OUT: ReadonlySet<string> = new Set([...TABLES_OF_CONTENTS.map(({ name }) => name), "webhooks"]);
 
 interface ReadablePart {
-  /** The part as it is written. */
+  /** The rows to write. */
   readonly part: Part;
   /** The number of rows that were left out. */
   readonly rowsLeftOut: number;
-  /** The rows that do not open. */
+  /** The rows that cannot be decrypted. */
   readonly findings: readonly Finding[];
 }
 
-/** In: the keys of the vault, absent in the registry. */
+/** Returns the restorable rows of a part. `keys` are the keys of the vault; absent in the registry. */
 export async function readablePart(
   store: Store,
   manifest: Manifest,
@@ -50,7 +50,7 @@ export async function readablePart(
   return { part: { ...part, tables }, rowsLeftOut, findings };
 }
 
-/** What does not open of the rows of a part; with the first part, also of the row of the vault. */
+/** Returns the broken rows of a part; with the first part, also the broken row of the vault. */
 export async function findingsOf(
   store: Store,
   { manifest, row, position }: Step,
@@ -70,8 +70,8 @@ const isWritten = (table: string, columns: readonly string[], row: readonly Cell
   );
 
 /**
- * The first version that has a File. A damaged number becomes 0, so that the File is kept. When the File replaced another one, finish.ts
- * sets the number.
+ * Returns true for the first version of a File. A damaged number becomes 0, so that the File is kept. If the File replaced another File,
+ * finish.ts sets the number.
  */
 const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
 

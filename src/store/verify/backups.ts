@@ -143,8 +143,8 @@ function checkCopies(
 const SLICE_BACKUPS_MAX = 15;
 
 /**
- * Looks for the backups of vaults that each kept registry names, the newest registry first, so that no later backup hides the loss of an
- * earlier one. A slice is of one registry. The position is `[number, index]`: a registry, and how many of its backups are done.
+ * Checks that the backups of vaults named by each kept registry exist. The newest registry comes first, so that no later backup hides the
+ * loss of an earlier one. A slice covers one registry. The position is `[number, index]`: a registry, and the number of its done backups.
  */
 export async function checkNamedBackups(ports: VerifyPorts, { after: [last, from = 0] }: Position): Promise<Result<Slice>> {
   const { backups, store } = ports;
@@ -157,7 +157,7 @@ export async function checkNamedBackups(ports: VerifyPorts, { after: [last, from
   if (!registry.ok) return registry;
   if (!newer.ok) return newer;
   const isKept = place >= numbers.value.length - store.settings.backupsKept || (registry.value?.at ?? 0) >= keptSince(store);
-  // The pruning may have deleted what only an older registry names.
+  // Pruning may have deleted backups that only an older registry names.
   if (registry.value && !isKept) return ok(DONE);
   const end = Number(from) + SLICE_BACKUPS_MAX;
   const faults: Fault[] = [];

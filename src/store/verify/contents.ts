@@ -127,7 +127,7 @@ export async function checkEach(
     let answer = await check();
     // A lost connection looks the same, so only a content that fails twice is damaged.
     if (answer.ok && answer.value.fault?.kind === "content_damaged") answer = await check();
-    // The next slice begins with the content that failed, so that its failure costs no finding of the others.
+    // The next slice begins with the failed content, so that its failure hides no other findings.
     if (!answer.ok) return count > 0 ? stop(first) : answer;
     bytes += answer.value.bytes;
     if (answer.value.fault) faults.push(...(await explain(content, answer.value.fault)));

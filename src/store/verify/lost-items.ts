@@ -18,11 +18,11 @@ export interface NamedItem {
   readonly deleted: number | null;
   /** 1 if the last write to an Item without a row deleted or destroyed it. */
   readonly ended: number;
-  /** The version of its last write, when one of the entries names a later version than that of the row; else NULL. */
+  /** The version of its last write, if an entry names a later version than the row; else NULL. */
   readonly written: number | null;
 }
 
-/** SQL: whether the vault ?1 has fewer deleted Items than its count says. With a retention of 0 a deleted Item has no row. */
+/** SQL: true if the vault ?1 has fewer deleted Items than its count. With a retention of 0 a deleted Item has no row. */
 const MISSES_DELETED = `(
   SELECT ${missesRowsSql("deleted", "(SELECT count(*) FROM deleted_items WHERE vault_id = ?1)")} FROM vaults WHERE id = ?1)`;
 

@@ -23,7 +23,7 @@ export interface VerifyPorts {
   readonly coordinators: Coordinators;
   /** True if contents are only looked for, and not read. */
   readonly quick: boolean;
-  /** The vault whose counts a repair lowers to those of its rows. Empty: the counts of what belongs to no vault. Undefined: none. */
+  /** The vault whose counts a repair lowers to the number of rows. Empty: the counts of the registry. Undefined: none. */
   readonly acceptsLossOf: string | undefined;
   /** Carries out statements of D1 in one transaction; absent: the job does not repair. */
   readonly write: WriteRows | undefined;

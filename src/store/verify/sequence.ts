@@ -2,9 +2,9 @@ import { IS_WRITE } from "../activity/entry-rows.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 
 /**
- * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after the one before it. After a restore, entries
- * that the backup does not have lose their numbers (decision 0034), so a gap beside such an entry is no finding. The clean-up records
- * which numbers are past the retention.
+ * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after its predecessor's. After a restore, entries
+ * outside the backup lose their numbers (decision 0034), so a gap beside such an entry is not a finding. The clean-up records the numbers
+ * past the retention.
  */
 
 /** Two entries that follow each other by their numbers. */
@@ -25,7 +25,7 @@ export interface LastNumber {
 
 const UNNUMBERED = `vault_id = ?1 AND sequence IS NULL AND ${IS_WRITE}`;
 
-/** SQL: the first entries of the vault ?1 whose number does not follow, among those of writes since ?2. */
+/** SQL: the first entries of the vault ?1 with a gap before their number, among writes since ?2. */
 export const FIRST_GAPS = `
   SELECT before, gap.sequence FROM (
     SELECT sequence, lag(sequence) OVER (ORDER BY sequence) AS before FROM activity
