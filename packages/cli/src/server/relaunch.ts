@@ -4,7 +4,9 @@ import { CliError } from "../frame/failure.ts";
 
 /** Options of Node: SIGUSR1 would open its debugger, and with it the memory. */
 const PROTECTION = "--disable-sigusr1";
-const OPTIONS = [PROTECTION, "--disable-warning=ExperimentalWarning"];
+/** Half of V8's default: young objects took 90 MiB more after 10,000 writes, and collecting them more often costs nothing that can be measured. */
+const YOUNG_SPACE = "--max-semi-space-size=8";
+const OPTIONS = [PROTECTION, YOUNG_SPACE, "--disable-warning=ExperimentalWarning"];
 
 /** Of a core dump that goes to a program and not into a file (core(5)), the limit of the size means nothing: nothing of the memory is for it. */
 const NO_DUMP = "echo 0 2>/dev/null >/proc/self/coredump_filter; ulimit -c 0";

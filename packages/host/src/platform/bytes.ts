@@ -11,11 +11,11 @@ const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 function fromBase64(text: string, { alphabet = "base64" }: Base64Options = {}): Uint8Array {
   const bytes = Buffer.from(text, alphabet);
   if (bytes.toString(alphabet) !== text) throw new SyntaxError("not base64");
-  return Uint8Array.from(bytes);
+  return new Uint8Array(bytes);
 }
 
 function fromHex(text: string): Uint8Array {
-  return Uint8Array.from(Buffer.from(text, "hex"));
+  return new Uint8Array(Buffer.from(text, "hex"));
 }
 
 function toBase64(this: Uint8Array, { alphabet = "base64" }: Base64Options = {}): string {

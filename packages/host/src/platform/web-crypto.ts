@@ -28,7 +28,7 @@ const nameOf = (algorithm: Algorithm): string => (typeof algorithm === "string" 
 const bytesOf = (data: ArrayBuffer | Uint8Array): Uint8Array => (data instanceof Uint8Array ? data : new Uint8Array(data));
 
 /** An ArrayBuffer of its own, because Node's results may share one. */
-const bufferOf = (bytes: Uint8Array): ArrayBuffer => Uint8Array.from(bytes).buffer;
+const bufferOf = (bytes: Uint8Array): ArrayBuffer => new Uint8Array(bytes).buffer;
 
 function objectOf(format: string, name: string, bytes: Uint8Array): node.KeyObject {
   if (name !== "Ed25519") return node.createSecretKey(bytes);
