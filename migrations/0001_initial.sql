@@ -243,12 +243,11 @@ CREATE TABLE IF NOT EXISTS activity (
 
 CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
 
--- Reads, denials and sign-ins: segments of logs, of one day (UTC) each (docs/decisions, 0044). A flush appends a line to the newest segment
--- with a lower id that has room, or begins one.
+-- Reads, denials and sign-ins: segments of logs (docs/decisions, 0044). A flush appends a line to the segment of the largest cell of its ids that
+-- has room, or makes a segment of its own.
 CREATE TABLE IF NOT EXISTS log_segments (
   vault_id TEXT    NOT NULL, -- the log. With :denials or :sign-ins: those of the log of the admin
-  id       TEXT    NOT NULL, -- no entry of the segment has a lower id
-  last_id  TEXT    NOT NULL, -- no entry of the segment, or of an earlier one of the day, has a higher id
+  id       TEXT    NOT NULL, -- a cell: what the ids of all entries begin with, 6, 7, 8 or 10 characters. Of a segment of its own the first id
   entries  INTEGER NOT NULL,
   lines    TEXT    NOT NULL, -- one JSON object for each hand-over: its entries, and in a sealed text their origins
   PRIMARY KEY (vault_id, id)
@@ -259,12 +258,6 @@ CREATE TABLE IF NOT EXISTS logs (
   vault_id TEXT    NOT NULL PRIMARY KEY,
   expired  INTEGER NOT NULL DEFAULT 0 CHECK (expired BETWEEN 0 AND 9007199254740991), -- the number of the last write that is past the retention
   dropped  TEXT    NOT NULL DEFAULT '' -- the id of the newest entry that left because of ACTIVITY_MAX_MB
-) STRICT, WITHOUT ROWID;
-
--- The archive of the log in R2: so many objects of a day (UTC, 2026-11-21) are complete, and their entries deleted from here.
-CREATE TABLE IF NOT EXISTS archived_days (
-  day     TEXT    NOT NULL PRIMARY KEY,
-  objects INTEGER NOT NULL CHECK (objects BETWEEN 0 AND 9007199254740991)
 ) STRICT, WITHOUT ROWID;
 
 -- Idempotency records: what a write with an Idempotency-Key did, at most 1 KiB. They are kept for a day.

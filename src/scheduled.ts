@@ -3,8 +3,13 @@ import { must } from "./model/result.ts";
 import { startJob, callOperator } from "./durable-object-calls.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
-import { archiveOldActivity, forgetDays } from "./store/activity/archiving.ts";
-import { deleteOldActivity, forgetLogs, removeOldSegments } from "./store/activity/retention.ts";
+import {
+  archiveOldActivity,
+  copyNewSegments,
+  deleteOldActivity,
+  forgetLogs,
+  removeOldSegments,
+} from "./store/activity/retention.ts";
 import { INVOCATION_CALLS_MAX, shareCalls, type Take } from "./store/d1/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
@@ -84,6 +89,7 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const parts = await Promise.allSettled([
     archives ? archiveOldActivity(db, files, before, take) : deleteOldActivity(db, before, take),
     removeOldSegments(db, archives ? files : undefined, before, take),
+    copyNewSegments(db, files, now, take).then(() => 0),
   ]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
   const removed = parts.reduce((sum, part) => sum + (part.status === "fulfilled" ? part.value : 0), 0);
@@ -93,10 +99,7 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
 
 async function cleanArchive(env: Env, now: number): Promise<Counts> {
   const { activityRetention, activityArchive } = settingsOf(env);
-  const before = now - Math.max(activityRetention, activityArchive);
-  const deleted = await deleteOldArchives(filesOf(env), before);
-  if (deleted > 0) await forgetDays(env.DB, before);
-  return { archive_object: deleted };
+  return { archive_object: await deleteOldArchives(filesOf(env), now - Math.max(activityRetention, activityArchive)) };
 }
 
 /** Records the root keys, so that a key that later goes missing can be named, even if nobody has listed the keys. */

@@ -124,7 +124,6 @@ const KINDS = {
   activity: 10,
   webhook: 11,
   vaultDescription: 14,
-  handOver: 15,
 };
 
 /** Opens a sealed text. In: keys by their numbers; what binds the text to its row. Out: bytes; `undefined` when it does not open. */
@@ -288,7 +287,6 @@ const TABLES = {
     columns: "vault_id id action result actor item_id version root_key_id sealed resource sequence at event",
     read: readEntry,
   },
-  log_segments: { columns: "vault_id id last_id entries lines", read: readSegment },
   root_keys: {
     columns: "id proof fingerprint",
     read({ roots }, { id, proof, fingerprint }) {
@@ -361,36 +359,6 @@ function readEntry({ roots, vault }, { vault_id: log = vault, item_id: item, roo
     clear,
     attempt(() => openJson(dayKeys(root, row.id), { kind: KINDS.activity, vault: log, record: row.id, version: 0 }, sealed)),
   );
-}
-
-const ENTRY = ["id", "action", "result", "actor", "item", "version", "resource"];
-const ORIGIN = ["id", "userAgent", "requestIp", "items", "token", "reason"];
-const named = (names, values) => Object.fromEntries(names.map((name, index) => [name, values[index] ?? undefined]));
-
-/** Entries that a flush has written together, one line each. Out: a list of entries, of a line that does not open what is in the clear. */
-function readSegment({ roots, vault }, { vault_id: name = vault, id, lines }) {
-  const log = String(name).slice(0, REGISTRY.length);
-  const texts = String(lines)
-    .split(/\n|(?=\{"rootKey":)/)
-    .filter((line) => line !== "");
-  const closed = [];
-  const value = texts.flatMap((text, number) => {
-    const line = attempt(() => JSON.parse(text));
-    const entries = attempt(() => line.entries.map((values) => ({ log, ...named(ENTRY, values) })));
-    const root = roots.get(line?.rootKey);
-    if (entries && !root) return entries.map((entry) => Object.assign(entry, { unknownOrigin: true }));
-    const opened = attempt(() => {
-      const [{ id: record }] = entries;
-      const place = { kind: KINDS.handOver, vault: log, record, version: 0 };
-      return openJson(dayKeys(root, record), place, line.sealed).map((values) => named(ORIGIN, values));
-    });
-    const isOpen = opened && entries.every((entry, index) => opened[index]?.id === entry.id);
-    if (!isOpen) closed.push(`line ${number}`);
-    return (entries ?? [{ log, id: `${id}.${number}` }]).map((entry, index) =>
-      Object.assign(entry, isOpen ? opened[index] : { unreadable: ["sealed"] }),
-    );
-  });
-  return { value, closed };
 }
 
 const notOpen = (columns) => `${columns.join(" and ")} ${columns.length > 1 ? "do" : "does"} not open`;
@@ -487,8 +455,8 @@ const makeFolder = (...path) => fs.mkdirSync(join(...path), { recursive: true, m
 const valuesOf = (rows = []) => rows.map(({ value }) => value);
 
 /** Appends entries of a log, one JSON object a line. */
-function writeLog(to, { activity, log_segments: segments }) {
-  const lines = [...valuesOf(activity), ...valuesOf(segments).flat()].map((entry) => `${JSON.stringify(entry)}\n`);
+function writeLog(to, { activity }) {
+  const lines = valuesOf(activity).map((entry) => `${JSON.stringify(entry)}\n`);
   if (lines.length > 0) fs.appendFileSync(join(to.folder, "activity.jsonl"), lines.join(""), { mode: 0o600 });
 }
 

@@ -130,7 +130,7 @@ const faultsOf = async (cases: readonly Case[], answer: (one: Case, index: numbe
 };
 
 /** The tables of the log, which has what was denied. */
-const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs", "archived_days"]);
+const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs"]);
 
 const CASES = Map.groupBy(casesOf(ROWS), ({ row }) => row);
 

@@ -4,10 +4,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { timeOf } from "../../src/model/ids.ts";
-import { createRequestId } from "../../src/request-id.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliverMessages, entryOf, messageOf, segmentEntries } from "../support/activity.ts";
+import { deliverMessages, entryOf, messageOf, pagesOf, segmentEntries } from "../support/activity.ts";
 import { sizedDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
@@ -58,12 +57,14 @@ describe("while the database is nearly full", () => {
     const before = await archived();
     await deliverNearlyFull(messages);
     const keys = (await archived()).filter((one) => !before.includes(one));
-    expect(keys).toEqual(entries.map(({ id }) => `log/${dayOf(id)}/s/${vault}/${id}`));
+    expect(keys).toEqual(entries.map(({ id }) => `log/${dayOf(id)}/late/${vault}/${id}`));
     const ids = await idsIn(vault);
     expect([ids.includes(entries[0]!.id), ids.includes(entries[1]!.id)]).toEqual([false, false]);
     expect(await idsIn(NOWHERE)).toContain(write.id);
-    const lines = await Promise.all(keys.map(async (key) => (await env.FILES.get(key))!.text()));
-    expect(lines).toEqual(messages.flatMap(({ handOvers }) => handOvers.map(({ line }) => line)));
+    const objects = await Promise.all(keys.map(async (key) => (await env.FILES.get(key))!.json()));
+    expect(objects).toEqual(
+      messages.flatMap(({ handOvers }) => handOvers.map(({ log, first: id, line: lines }) => [{ log, id, lines }])),
+    );
   });
 
   it("a message that is delivered again is one object", async () => {
@@ -74,15 +75,13 @@ describe("while the database is nearly full", () => {
     expect(await archived()).toHaveLength(before + 2);
   });
 
-  it("a message that an earlier delivery has brought to D1 does not go to R2, and the other way round", async () => {
+  it("a message that an earlier delivery has brought to D1 is in the export once, and the other way round", async () => {
     const { vault, messages, entries } = await makeMessages();
-    const before = await archived();
     await deliverMessages(messages.slice(0, 1));
     await deliverNearlyFull(messages);
-    expect(await archived()).toHaveLength(before.length + 1);
     await deliverMessages(messages);
-    const ids = await idsIn(vault);
-    expect(entries.map(({ id }) => ids.includes(id))).toEqual([true, false]);
+    const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}`);
+    expect(exported.filter((id) => entries.some((entry) => entry.id === id))).toEqual(entries.map(({ id }) => id));
   });
 
   it("a message whose rows D1 does not take is not archived: the queue delivers it again", async () => {
@@ -127,16 +126,25 @@ it("a message that cannot be stored does not keep the others of its batch from b
   expect(acknowledged).toEqual([second]);
 });
 
-it("a message is looked for in the archive by one call of R2 while the archive has nothing of its day", async () => {
-  const tomorrow = Date.now() + DAY;
-  const entries = Array.from({ length: 64 }, () => entryOf(crypto.randomUUID(), { id: createRequestId(tomorrow) }));
-  let calls = 0;
-  const FILES = wrapBucket({
-    list: (...call: Parameters<R2Bucket["list"]>) => (calls++, env.FILES.list(...call)),
-    get: () => calls++,
-  });
-  await deliverMessages([await messageOf(entries), await messageOf(entries)], { FILES });
-  expect(calls).toBe(2);
+it("an entry that comes a day late is in the pages and in the export, also when D1 is lost then", async () => {
+  const { vault, entries, call, messages } = await makeMessages();
+  const ids = entries.map(({ id }) => id);
+  advanceClock(1 * DAY);
+  await runCron(90);
+  await deliverMessages(messages);
+  expect(await pagesOf(call, "/v1/activity")).toEqual(expect.arrayContaining(ids));
+  await env.DB.prepare("DELETE FROM log_segments").run();
+  expect(await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}`)).toEqual(expect.arrayContaining(ids));
+});
+
+it("the reads of a day are in the export from the day after on, also when D1 is lost then", async () => {
+  const { vault, entries, messages } = await makeMessages();
+  await deliverMessages(messages);
+  advanceClock(1 * DAY + 2 * 3_600_000);
+  await runCron(90);
+  await env.DB.prepare("DELETE FROM log_segments").run();
+  const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}`);
+  expect(exported).toEqual(expect.arrayContaining(entries.map(({ id }) => id)));
 });
 
 it("reads and denials go to D1 again as soon as the database has room", async () => {

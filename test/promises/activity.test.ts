@@ -124,7 +124,8 @@ describe("a flush", () => {
     await flushed;
     for (const run of waiting) run();
     await vi.waitFor(async () => expect(await entriesOf(vault)).toHaveLength(152), UNDER_LOAD);
-    expect([messages, count.calls, count.rowsWritten]).toEqual([[], 1, 1]);
+    // Two rows at the end of a cell of four seconds.
+    expect([messages, count.calls, count.rowsWritten <= 2]).toEqual([[], 1, true]);
   });
 
   it("has the entry of a request that ended before it, together with that of the next request", async () => {
@@ -176,18 +177,15 @@ describe("a flush", () => {
     expect(rows).toEqual([]);
   });
 
-  it("of entries of two days makes a segment of each", async () => {
-    const { vault, entry } = await readOnce();
+  it("of entries of two days has a hand-over for each, sealed under the key of its day", async () => {
+    const { entry } = await readOnce();
     const midnight = Math.floor(timeOf(entry.id) / DAY) * DAY;
     const atMidnight = (time: number) => ({ ...entry, id: createRequestId(time) });
-    await deliver([atMidnight(midnight - 1), atMidnight(midnight)]);
-    const { results } = await env.DB.prepare("SELECT id, last_id FROM log_segments WHERE vault_id = ? ORDER BY id")
-      .bind(vault)
-      .all<{ id: string; last_id: string }>();
-    expect(results.map(({ id, last_id }) => [daysOf(id), daysOf(last_id)])).toEqual(
-      results.map(({ id }) => [daysOf(id), daysOf(id)]),
-    );
-    expect(new Set(results.map(({ id }) => daysOf(id))).size).toBe(2);
+    const { handOvers } = await messageOf([atMidnight(midnight - 1), atMidnight(midnight)]);
+    expect(handOvers.map(({ first, entries }) => [daysOf(first), entries])).toEqual([
+      [midnight / DAY - 1, 1],
+      [midnight / DAY, 1],
+    ]);
   });
 });
 
@@ -232,7 +230,7 @@ describe("a segment", () => {
     const { body } = await call("GET", "/v1/activity");
     const broken = body.filter((one: object) => "broken" in one).map(({ requestId }: { requestId: string }) => requestId);
     expect(broken).toHaveLength(2);
-    expect(broken).toEqual(expect.arrayContaining([changed, expect.stringMatching(/^[0-9a-f-]{36}\.\d$/)]));
+    expect(broken).toEqual(expect.arrayContaining([changed, expect.stringMatching(/^[0-9a-f-]{36}\.\d+\.\d$/)]));
     const sound = body.map(({ requestId }: { requestId: string }) => requestId);
     expect(sound).toEqual(expect.arrayContaining([entry.id, entries[2]!.id]));
     expect(body).toHaveLength(5);

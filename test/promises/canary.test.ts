@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { DAY } from "../../src/model/time.ts";
-import { archiveOldActivity } from "../../src/store/activity/archiving.ts";
+import { archiveOldActivity } from "../../src/store/activity/retention.ts";
 import { backUpAll } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { messageOf, recordingQueue, untilLogged } from "../support/activity.ts";

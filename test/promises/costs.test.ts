@@ -92,7 +92,7 @@ describe("the log entry of a read that comes alone", () => {
     await call("GET", items, { env: bindings });
     await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     const today = Math.floor(Date.now() / DAY) * DAY;
-    await env.DB.prepare("INSERT INTO log_segments SELECT ?1, value, value, 1, '{}' FROM json_each(?2)")
+    await env.DB.prepare("INSERT INTO log_segments SELECT ?1, value, 1, '{}' FROM json_each(?2)")
       .bind(vault, JSON.stringify(Array.from({ length: 200 }, (_, at) => firstIdAt(today + at))))
       .run();
     const { count, db } = countingDatabase();

@@ -79,14 +79,15 @@ export async function deliver(entries: readonly Activity[], bindings: Partial<En
   await deliverMessages(bodies, bindings);
 }
 
-/** The entries of the segments of a log, as they are stored, in the order of their ids. */
+/** The entries of the segments of a log, each once, as they are stored, in the order of their ids. */
 export async function segmentEntries(log: string): Promise<SegmentEntry[]> {
   const { results } = await env.DB.prepare(
     "SELECT vault_id AS log, id, lines FROM log_segments WHERE vault_id = ?1 OR vault_id GLOB ?1 || ':*'",
   )
     .bind(log)
     .all<Segment>();
-  return results.flatMap(entriesOf).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const entries = new Map(results.flatMap(entriesOf).map((entry) => [entry.id, entry]));
+  return [...entries.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Inserts reads into a log, past the service. In: their ids, and what they have that is not that of a read of the vault by the admin. */

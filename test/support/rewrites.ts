@@ -46,10 +46,6 @@ export const withoutChosenIds = (sql: string): string =>
 export const withEarlyRemoval = (sql: string): string =>
   sql.replace(/(UPDATE vaults SET keys = replace[^]*) AND NOT \([^]*/, "$1");
 
-/** A flush does not look for hand-overs that the log has already (store/activity/flush.ts). */
-export const withoutHandOverIds = (sql: string): string =>
-  sql.replace(/(INSERT INTO log_segments[^]*) AND NOT EXISTS \([^]*(?=\s+ON CONFLICT)/, "$1");
-
 /** A rewrap leaves the tokens that are under the second root key there (store/rotation/rewrap.ts). */
 export const withoutReturnOfTokens = (sql: string): string =>
   sql.replace(/(UPDATE tokens SET root_key_id[^]*WHERE) /, "$1 tokens.root_key_id <> 'k2' AND ");

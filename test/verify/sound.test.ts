@@ -55,21 +55,21 @@ describe("a sound database", () => {
   });
 });
 
-it("the segments of a vault are read a few times by verify and by a backup, for their ids, their sizes and their texts", async () => {
+it("the segments of a vault are read neither by verify nor by a backup", async () => {
   const vault = await makeVault();
   const segments = 2_000;
   const sql = `
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
-    INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
-    SELECT ?1, printf('%08x-0000-7000-8000-000000000000', i), 'x', 1, 'x' FROM n`;
+    INSERT INTO log_segments (vault_id, id, entries, lines)
+    SELECT ?1, printf('%08x-0000-7000-8000-000000000000', i), 1, 'x' FROM n`;
   await env.DB.prepare(sql).bind(vault, segments).run();
   try {
     const { count, db } = countingDatabase();
     await backUpAll({ DB: db });
-    expect(count.rowsRead).toBeLessThan(6 * segments);
+    expect(count.rowsRead).toBeLessThan(segments);
     count.rowsRead = 0;
     await verifyAll({}, { DB: db });
-    expect(count.rowsRead).toBeLessThan(6 * segments);
+    expect(count.rowsRead).toBeLessThan(segments);
   } finally {
     await env.DB.prepare("DELETE FROM log_segments WHERE vault_id = ?1").bind(vault).run();
   }

@@ -1,148 +1,139 @@
 import { NOWHERE } from "../../crypto/seal.ts";
-import { DAY, dayOf } from "../../model/time.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
-import { defect, fail, ok, type Result } from "../../model/result.ts";
+import { DAY, dayOf, HOUR } from "../../model/time.ts";
+import { sha256 } from "../backup/sha256.ts";
+import type { Bucket, ObjectHead } from "../buckets/bucket.ts";
+import { pagesOf } from "../buckets/calls.ts";
 import type { ActivityRow } from "./entry-rows.ts";
-import { HAND_OVER_START, type HandOver, lineKey, type Segment, splitLines } from "./segments.ts";
-import type { Bucket } from "../buckets/bucket.ts";
-import { listAll, pagesOf } from "../buckets/calls.ts";
+import { dayOfKey, entriesOf, firstIdOf, largestCell, type Segment } from "./segments.ts";
+import type { StoredEntry } from "./slices.ts";
 
 /**
- * The archive of the activity log in R2: entries past their retention, those that a log has dropped, and the reads and denials that came
- * while D1 was nearly full. What is sealed is as in D1, so that an object can be read after the root key of its time was removed. The
- * objects of a day (UTC) are
+ * The archive of the activity log in R2. What is sealed is as in D1, so that an object can be read after the root key of its time was removed. An
+ * object is a JSON array of rows of `activity`, or of segments, in the order of their logs and ids. The objects of a day (UTC) are
  *
- *     log/<day>/<number>        rows that were moved from D1, numbered from 0 on (archiving.ts)
- *     log/<day>/s/<log>/<id>    the lines of a segment, with its key in D1, as in D1
+ *     log/<day>/part/<kind>/<log>/<id>/<log>/<id>/<hash>   with the keys of the first and of the last row: `PartKind`
+ *     log/<day>/late/<log>/<id>                            one hand-over, with its id
  *
- * No vault has such an id, so no content has such a key.
+ * In a key a log has "_" for ":", which no file of Windows may have.
+ * Several objects may have the same entry: the export shows it once. No vault has such an id, so no content has such a key.
  */
 
 export const ARCHIVE = "log/";
 
-const numberedKey = (day: string, number: number): string => `${ARCHIVE}${day}/${String(number).padStart(6, "0")}`;
+/** Rows that leave D1; the copy of all segments of the day; segments that a log dropped because it had too many bytes. */
+export type PartKind = "rows" | "copy" | "dropped";
 
-const segmentKey = (day: string, log: string, id: string): string => `${segmentsOf(day)}${log}/${id}`;
+/** What the keys of the objects of a day begin with: all but late hand-overs. */
+export const partsOf = (day: string, kind?: PartKind): string => `${ARCHIVE}${day}/part/${kind ? `${kind}/` : ""}`;
 
-/** What the keys of the segments of a day begin with: they come after its numbers. */
-export const segmentsOf = (day: string): string => `${ARCHIVE}${day}/s/`;
+/** What the keys of late hand-overs of a day begin with. */
+export const lateOf = (day: string): string => `${ARCHIVE}${day}/late/`;
 
-/** The segment of an object of the archive; `undefined`: it has rows. */
-export function segmentOf(key: string, lines: string): Segment | undefined {
-  const [, log, id] = /^log\/[^/]+\/s\/([^/]+)\/(.+)$/.exec(key) ?? [];
-  return log === undefined || id === undefined ? undefined : { log, id, lines };
+/** A place in the order of an archive and of an export: a log of segments, and an id or a key. */
+export type Place = readonly [log: string, id: string];
+
+export const isBefore = ([log, id]: Place, [otherLog, otherId]: Place): boolean =>
+  log === otherLog ? id < otherId : log < otherLog;
+
+/** Before and after all places. */
+export const FIRST: Place = ["", ""];
+export const END: Place = ["~", "~"];
+
+/** How long after its day (UTC) a hand-over is late, and how long after it the segments of the day are copied: what is not late is in D1 by then. */
+const LATE_MS = HOUR;
+export const COPY_MS = 2 * HOUR;
+
+/** Returns whether the segments of the day of an id may have been copied. In: Unix milliseconds. */
+export const isLate = (id: string, now: number): boolean => Date.parse(dayOf(timeOf(id))) + DAY + LATE_MS <= now;
+
+const nameOf = (text: string): string => text.replaceAll(/[^0-9a-z-]/g, "_");
+const logOfName = (name: string): string => name.replace("_", ":");
+
+/** Returns the key of a late hand-over; of a smallest cell, what comes before the hand-overs of the cell. */
+export const lateKey = (day: string, [log, id]: Place): string => `${lateOf(day)}${nameOf(log)}/${id}`;
+
+/** Archives a hand-over as a segment of its own. Throws when R2 fails. */
+export async function archiveLate(bucket: Bucket, segment: Segment): Promise<void> {
+  await bucket.put(lateKey(dayOfKey(segment.id), [segment.log, segment.id]), JSON.stringify([segment]));
 }
 
-/**
- * Archives a segment under its key, or a hand-over that is not in D1 as a segment of its own. Lines that the object has already stay: a
- * restored D1 has a segment again that has moved since, with other lines after those of both. Out: the calls of R2. Throws when R2 fails,
- * or another run has written the object meanwhile.
- */
-export async function archiveSegment(bucket: Bucket, { log, id, lines }: Segment): Promise<number> {
-  const key = segmentKey(dayOf(timeOf(id)), log, id);
-  if ((await bucket.put(key, lines, { onlyIf: { etag: undefined } })) === "stored") return 1;
-  const object = await bucket.get(key);
-  if (!object) throw defect("an archived segment was deleted meanwhile");
-  const earlier = await object.text();
-  const all = mergeLines(earlier, lines);
-  if (all === earlier) return 2;
-  const written = await bucket.put(key, all, { onlyIf: { etag: object.etag } });
-  if (written !== "stored") throw defect("an archived segment was written meanwhile");
-  return ARCHIVE_SEGMENT_CALLS_MAX;
-}
-
-/** The most calls of R2 for a segment: when the archive has other lines of it. */
-export const ARCHIVE_SEGMENT_CALLS_MAX = 3;
-
-/** The lines of two texts, each once, the first text's before the others. */
-export function mergeLines(first: string, second: string): string {
-  const firstKeys = new Set(splitLines(first).map(lineKey));
-  const added = splitLines(second).filter((line) => !firstKeys.has(lineKey(line)));
-  return [first, ...added].filter((part) => part !== "").join("\n");
-}
-
-/** So many segments up to the one to which a hand-over belongs may have it: since it was stored, few can have come between. */
-const SEARCH_SEGMENTS_MAX = 8;
-
-/** The day (UTC) of a hand-over. */
-export const dayOfHandOver = ({ first }: Pick<HandOver, "first">): string => dayOf(timeOf(first));
-
-/**
- * The days of hand-overs of which the archive has segments: mostly none, because a day is archived when it is past the retention. A call of
- * R2 for each day. Throws when R2 fails.
- */
-export async function listArchivedDays(bucket: Bucket, handOvers: readonly HandOver[]): Promise<ReadonlySet<string>> {
-  const days = new Set<string>();
-  for (const day of new Set(handOvers.map(dayOfHandOver))) {
-    const { objects } = await bucket.list({ prefix: segmentsOf(day), limit: 1 });
-    if (objects.length > 0) days.add(day);
-  }
-  return days;
-}
-
-/** Whether the archive has a hand-over. Throws when R2 fails. */
-export async function isArchived(bucket: Bucket, { log, first }: HandOver): Promise<boolean> {
-  const prefix = `${segmentsOf(dayOfHandOver({ first }))}${log}/`;
-  const keys = (await listAll(bucket, prefix)).map(({ key }) => key).filter((key) => key <= prefix + first);
-  for (const key of keys.slice(-SEARCH_SEGMENTS_MAX))
-    if ((await (await bucket.get(key))?.text())?.includes(`${HAND_OVER_START}${first}"`)) return true;
-  return false;
-}
-
-/**
- * Writes a numbered object, unless it exists. Out: the rows that it has: those of another run when that was first. The rows
- * of a number never change. Throws when R2 fails.
- */
-export async function archiveNumbered(
+/** Archives rows, in the order of their keys. The name has their hash: other rows are another object. Throws when R2 fails. */
+export async function archivePart(
   bucket: Bucket,
   day: string,
-  number: number,
-  rows: readonly ActivityRow[],
-): Promise<readonly ActivityRow[]> {
-  const written = await bucket.put(numberedKey(day, number), JSON.stringify(rows), { onlyIf: { etag: undefined } });
-  if (written === "stored") return rows;
-  // One that cannot be read ends the run: what it has is not known, so nothing leaves D1.
-  const text = await (await bucket.get(numberedKey(day, number)))?.text();
-  return text === undefined ? [] : (JSON.parse(text) as ActivityRow[]);
+  kind: PartKind,
+  rows: readonly (ActivityRow | Segment)[],
+): Promise<void> {
+  const bytes = new TextEncoder().encode(JSON.stringify(rows));
+  const [first, last] = [rows[0]!, rows.at(-1)!];
+  const hash = (await sha256(bytes)).slice(0, 32);
+  await bucket.put(partsOf(day, kind) + [first.log, first.id, last.log, last.id, hash].map(nameOf).join("/"), bytes);
+}
+
+/** An object of the archive, as its key tells. A key that tells nothing may have any entry. */
+export interface ArchiveObject {
+  readonly key: string;
+  readonly size: number;
+  readonly day: string;
+  readonly first: Place;
+  readonly last: Place;
+}
+
+export function objectOf({ key, size }: Pick<ObjectHead, "key" | "size">): ArchiveObject {
+  const [, day = "", folder, ...names] = key.split("/");
+  const [log, id, lastLog = log, lastId = id] = folder === "late" ? names : names.slice(1);
+  const isKnown = log !== undefined && id !== undefined && lastLog !== undefined && lastId !== undefined;
+  return { key, size, day, first: isKnown ? [logOfName(log), id] : FIRST, last: isKnown ? [logOfName(lastLog), lastId] : END };
+}
+
+/** Returns the place after all entries of an object: a segment may have ids up to the end of its cell. */
+export const endOf = ({ last: [log, id] }: ArchiveObject): Place => [log, `${largestCell(id)}~`];
+
+/** An entry of the archive or of D1, with its place. */
+export interface PlacedEntry {
+  readonly place: Place;
+  readonly entry: StoredEntry;
 }
 
 /**
- * Loads a numbered object. In: the log that an export is of: what does not tell its log may be of any. Out: `undefined` when there is no such
- * object; a broken row in place of what is none of the day. Throws when R2 fails.
+ * Reads the entries of an object. In place of a row that does not belong there, and of a text that cannot be read, there is a broken entry. In: the log
+ * that an export is of: what does not tell its log may be of any.
  */
-export async function loadNumbered(
-  bucket: Bucket,
-  day: string,
-  number: number,
-  log = NOWHERE,
-): Promise<ActivityRow[] | undefined> {
-  const text = await (await bucket.get(numberedKey(day, number)))?.text();
-  if (text === undefined) return undefined;
-  const parsed = parseArchive(text);
-  return (parsed.ok ? parsed.value : [undefined]).map((row, index) => rowOf(day, log, `${number}.${index}`, row));
+export function readObject(object: ArchiveObject, text: string, vault?: string): PlacedEntry[] {
+  const rows = parseArray(text) ?? [undefined];
+  const [log, id] = object.first;
+  const start = timePrefix(Date.parse(object.day) || 0);
+  const least = firstIdOf(vault !== undefined && log !== vault ? start : id > start ? id : start);
+  return rows.flatMap((row, index): PlacedEntry[] => {
+    if (isRowOf(object, row)) return placedEntries(row);
+    const broken = { log: vault ?? NOWHERE, id: `${least}.${object.key.slice(-8)}.${index}` };
+    return [{ place: [vault ?? log, broken.id], entry: broken as ActivityRow }];
+  });
 }
 
-/** Whether an id is one of a day. */
-export const isOfDay = (day: string, id: unknown): boolean =>
-  typeof id === "string" && id > timePrefix(Date.parse(day)) && id < timePrefix(Date.parse(day) + DAY);
+/** Returns the entries of a row of `activity`, or of a segment. */
+export const placedEntries = (row: ActivityRow | Segment): PlacedEntry[] =>
+  "lines" in row
+    ? entriesOf(row).map((entry) => ({ place: [row.log, entry.id], entry }))
+    : [{ place: [row.log, row.id], entry: row }];
 
-/** The id of an entry in place of something in the archive that is none: an export of the day names it. In: its place in the day. */
-export const brokenId = (day: string, place: string): string => `${timePrefix(Date.parse(day))}.${place}`;
-
-/** A row of an object; a broken one in place of a value that is none of the day. In: the log and the place in the day of that one. */
-export function rowOf(day: string, log: string, place: string, row: Partial<ActivityRow> | null | undefined): ActivityRow {
-  const isRow = [row?.log, row?.root_key_id, row?.sealed].every((text) => typeof text === "string") && isOfDay(day, row?.id);
-  return isRow ? (row as ActivityRow) : ({ log, id: brokenId(day, place) } as ActivityRow);
-}
-
-/** Parses the text of an object. Errors: `integrity`. */
-export function parseArchive(text: string): Result<ActivityRow[]> {
+function parseArray(text: string): unknown[] | undefined {
   try {
     const rows: unknown = JSON.parse(text);
-    return Array.isArray(rows) ? ok(rows as ActivityRow[]) : fail("integrity");
+    return Array.isArray(rows) ? rows : undefined;
   } catch {
-    return fail("integrity");
+    return undefined;
   }
+}
+
+/** Returns whether a value is a row, of the day and between the first and the last one of an object. */
+function isRowOf({ day, first, last }: ArchiveObject, value: unknown): value is ActivityRow | Segment {
+  const row = value as Partial<ActivityRow & Segment> | null;
+  if (typeof row?.log !== "string" || typeof row.id !== "string" || !/^[0-9a-f]{6}/.test(row.id)) return false;
+  const isWhole = typeof row.lines === "string" || (typeof row.root_key_id === "string" && typeof row.sealed === "string");
+  const place: Place = [row.log, row.id];
+  return isWhole && dayOfKey(row.id) === day && !isBefore(place, first) && !isBefore(last, place);
 }
 
 /** Of a thousand objects each. */

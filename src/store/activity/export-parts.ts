@@ -1,86 +1,68 @@
-import type { ExportPosition } from "../../model/export-position.ts";
-import { timeOf, timePrefix } from "../../model/ids.ts";
-import { must, ok, type Result } from "../../model/result.ts";
-import { DAY, dayOf } from "../../model/time.ts";
-import { ARCHIVE, brokenId, isOfDay, mergeLines, segmentsOf } from "./archive.ts";
-import { HAS_DAY, logsIn } from "./retention.ts";
-import { ACTIVITY, type ActivityRow } from "./entry-rows.ts";
-import { entriesOf, logOf, type Segment, type SegmentEntry } from "./segments.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { timePrefix } from "../../model/ids.ts";
+import { must, type Result } from "../../model/result.ts";
+import { DAY } from "../../model/time.ts";
+import { admitBytes } from "../../memory-budget.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import type { StoredEntry } from "./slices.ts";
+import { listAll } from "../buckets/calls.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import {
+  ARCHIVE,
+  type ArchiveObject,
+  END,
+  endOf,
+  isBefore,
+  lateKey,
+  lateOf,
+  objectOf,
+  partsOf,
+  type Place,
+  type PlacedEntry,
+  placedEntries,
+  readObject,
+} from "./archive.ts";
+import { ACTIVITY, type ActivityRow } from "./entry-rows.ts";
+import { HAS_DAY, logsIn } from "./retention.ts";
+import { CELLS, dayOfKey, HAS_CELL, logOf, type Segment, smallestCell } from "./segments.ts";
 
-/** What the steps of one page of an export share (export.ts). */
+/** What an export of the log reads: of D1 and of the archive the entries of a day from a place on, in the order of their logs and ids. */
+
 export interface ExportSession {
   readonly store: Store;
   readonly bucket: Bucket;
   readonly vault: string | undefined;
-  readonly matches: (row: StoredEntry) => boolean;
   /** No later day is exported. */
   readonly lastDay: string;
-  /** How many numbered objects of a day are complete, as far as it is known; an object beyond is completed again, without effect. */
-  readonly complete: Map<string, number>;
   /** Calls of D1 and R2 until now. */
   calls: number;
 }
 
-/** What a step gives. `next` is where the next one begins; absent at the end of the export. */
-export interface Step {
-  readonly rows: readonly StoredEntry[];
-  readonly next: ExportPosition | undefined;
+/** Entries of a day. */
+export interface Run {
+  readonly entries: readonly PlacedEntry[];
+  /** All entries before this place were read. */
+  readonly end: Place;
 }
 
-/** So many days are read ahead. */
-const SESSION_DAYS_MAX = 60;
+/** Returns the place next after an id, or after all that was read up to a key: no id is between them. */
+export const placeAfter = ([log, id]: Place): Place => [log, `${id} `];
 
-const COMPLETE = `SELECT day, objects FROM archived_days WHERE day >= ?1 ORDER BY day LIMIT ${SESSION_DAYS_MAX}`;
+const earlier = (a: Place, b: Place): Place => (isBefore(a, b) ? a : b);
 
-/** Opens a session that begins with a day. Throws when D1 fails. */
-export async function openSession(
-  store: Store,
-  bucket: Bucket,
-  filter: Pick<ExportSession, "vault" | "matches" | "lastDay">,
-  from: string,
-): Promise<ExportSession> {
-  const read = must(
-    "read the archived days",
-    await runBatch<[{ day: string; objects: number }]>(store.db, store.db.prepare(COMPLETE).bind(from)),
-  );
-  return { store, bucket, ...filter, complete: new Map(read[0].map(({ day, objects }) => [day, objects])), calls: 1 };
-}
+/** The segments that one call reads, and about the bytes of objects. */
+const SEGMENTS_MAX = 64;
+const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
+/** The most objects that are read at once, but for those that have the place with which they begin. */
+const OBJECTS_MAX = 16;
+const LATE_MAX = 100;
 
-/** The first day from one on that has objects in the archive. Throws when R2 fails. */
-export async function loadArchivedDay(session: ExportSession, from: string): Promise<string | undefined> {
-  session.calls++;
-  const { folders } = await session.bucket.list({ prefix: ARCHIVE, folders: true, after: ARCHIVE + from, limit: 1 });
-  return folders[0]?.slice(ARCHIVE.length);
-}
+/** The entries of a log within the day from a place on. */
+const OF_LOG = "activity WHERE vault_id = log AND id >= CASE WHEN log = ?3 THEN ?4 ELSE ?1 END AND id > ?1 AND id < ?2";
 
-/** Takes the entries that match, from an index on, as many as there is room for. Out: also where to go on, unless all were looked at. */
-export function take<Entry extends StoredEntry>(
-  rows: readonly Entry[],
-  from: number,
-  room: number,
-  matches: (row: Entry) => boolean,
-): { readonly rows: readonly Entry[]; readonly index: number; readonly done: boolean } {
-  const taken: Entry[] = [];
-  let index = from;
-  for (; index < rows.length && taken.length < room; index++) if (matches(rows[index]!)) taken.push(rows[index]!);
-  return { rows: taken, index, done: index >= rows.length };
-}
-
-/**
- * What an export of the log reads: the rows of a day that are in D1, and its segments. Log by log, because the keys begin with the log:
- * besides what it finds, each call reads about three rows for each log.
- */
-
-/** The entries of a log within the day that come after the last one that was shown. */
-const OF_LOG = "activity WHERE vault_id = log AND id > CASE WHEN log = ?3 THEN ?4 ELSE ?1 END AND id < ?2";
-
-const ONE_LOG = "WITH logs (log) AS (SELECT ?4)";
+const ONE_LOG = "WITH logs (log) AS (SELECT ?3)";
 
 type LogTable = "activity" | "log_segments";
 
+/** Log by log, because the keys begin with the log: besides what it finds, each call reads about three rows for each log. */
 const SQL = {
   /** `earlier` counts the entries of the logs before: no log is read after those that fill the page. */
   entries: `
@@ -91,157 +73,105 @@ const SQL = {
       FROM logs WHERE log IS NOT NULL AND ?6 IS NULL AND earlier < ?5)
     SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ACTIVITY.object} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
     FROM logs WHERE log IS NOT NULL AND earlier < ?5 AND EXISTS (SELECT 1 FROM ${OF_LOG})`,
-  objects: "SELECT objects FROM archived_days WHERE day = ?1",
-  next: (table: LogTable, logs = logsIn(table)) => `
-    ${logs}
-    SELECT min((SELECT id FROM ${table} WHERE vault_id = log AND id > ?1 AND id < ?3 AND ${HAS_DAY} ORDER BY id LIMIT 1)) AS id,
-      (SELECT min(day) FROM archived_days WHERE day >= ?2) AS day FROM logs`,
+  /** In the order of the key: the list of logs has it, and so has each log. No log comes between one and the same with ":" and more. */
+  segments: `
+    WITH RECURSIVE logs (log) AS (
+      SELECT min(vault_id) FROM log_segments WHERE vault_id >= max(?3, ?5)
+      UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs
+      WHERE log IS NOT NULL AND (?5 = '' OR ${logOf("log")} = ?5))
+    SELECT vault_id AS log, id, lines FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= iif(log = ?3, ?4, ?1) AND id < ?2
+    WHERE ?5 = '' OR ${logOf("vault_id")} = ?5 LIMIT ${SEGMENTS_MAX}`,
+  /** Those whose cells have the place. */
+  cells: `SELECT vault_id AS log, id, lines FROM log_segments WHERE vault_id = ?1 AND id < ?2 AND id IN (${CELLS.map((digits) => `substr(?2, 1, ${digits})`).join(", ")})`,
+  next: (table: LogTable, hasDay: string, logs = logsIn(table)) => `
+    ${logs} SELECT min((SELECT id FROM ${table} WHERE vault_id = log AND id >= ?1 AND id < ?2 AND ${hasDay} ORDER BY id LIMIT 1)) AS id FROM logs`,
 };
 
-/** The entries of a day that are in D1, and how many objects of the day are complete at the same moment. */
-export interface DayRows {
-  readonly objects: number;
-  readonly rows: readonly ActivityRow[];
-}
-
-/**
- * Loads entries of a day, in the order of their logs and ids: at most `limit`. In: the log and the id of the last entry that was shown;
- * the only log, where not all are exported. Errors: `unavailable`.
- */
-export async function loadDayRows(
-  db: D1Database,
-  day: string,
-  [log, id]: readonly [string, string],
-  limit: number,
-  vault: string | undefined,
-): Promise<Result<DayRows>> {
+/** Reads what D1 has of a day: at most `room` rows, and so many segments. Throws when D1 fails. */
+export async function readStored(session: ExportSession, day: string, [log, id]: Place, room: number): Promise<Run> {
+  session.calls++;
+  const { store, vault } = session;
   const start = Date.parse(day);
-  const bounds = [timePrefix(start), timePrefix(start + DAY)];
-  const read = await runBatch<[{ objects: number }, { entries: string }]>(
-    db,
-    db.prepare(SQL.objects).bind(day),
-    db.prepare(SQL.entries).bind(...bounds, log, id, limit, vault ?? null),
+  const [first, end] = [timePrefix(start), timePrefix(start + DAY)];
+  const cell = smallestCell(id) > first ? smallestCell(id) : first;
+  const read = await runBatch<[{ entries: string }, Segment, Segment]>(
+    store.db,
+    store.db.prepare(SQL.entries).bind(first, end, log, id, room, vault ?? null),
+    store.db.prepare(SQL.segments).bind(first, end, log, cell, vault ?? ""),
+    store.db.prepare(SQL.cells).bind(log, cell),
   );
-  if (!read.ok) return read;
-  const rows = read.value[1].flatMap(({ entries }) => JSON.parse(entries) as ActivityRow[]);
-  return ok({ objects: read.value[0][0]?.objects ?? 0, rows: rows.toSorted(inOrder).slice(0, limit) });
-}
-
-/** Whether an entry comes after a position in the order of logs and ids. */
-export const isAfter = ({ log, id }: ActivityRow, [floorLog, floorId]: readonly [string, string]): boolean =>
-  log === floorLog ? id > floorId : log > floorLog;
-
-const inOrder = (a: ActivityRow, b: ActivityRow): number => (isAfter(a, [b.log, b.id]) ? 1 : -1);
-
-/**
- * The first day from one on, up to the last one, that has entries in D1 or complete objects in the archive. Out: `undefined` when there is
- * none. Both are read at the same moment, so a day whose entries are just being archived is not missed. Errors: `unavailable`.
- */
-export async function loadNextDay(
-  db: D1Database,
-  from: string,
-  last: string,
-  vault: string | undefined,
-): Promise<Result<string | undefined>> {
-  const values = [
-    timePrefix(Date.parse(from)),
-    from,
-    timePrefix(Date.parse(last) + DAY),
-    ...(vault === undefined ? [] : [vault]),
-  ];
-  const statementOf = (table: LogTable) => db.prepare(SQL.next(table, vault === undefined ? undefined : ONE_LOG)).bind(...values);
-  type Row = { id: string | null; day: string | null };
-  const read = await runBatch<[Row, Row]>(db, statementOf("activity"), statementOf("log_segments"));
-  if (!read.ok) return read;
-  const firsts = read.value.flat();
-  const days = firsts.flatMap(({ id }) => (id === null ? [] : dayOf(timeOf(id)))).concat(firsts.flatMap(({ day }) => day ?? []));
-  return ok(days.toSorted()[0]);
+  const [lists, segments, cells] = must("read a day of the log", read);
+  const rows = lists
+    .flatMap(({ entries }) => JSON.parse(entries) as ActivityRow[])
+    .flatMap(placedEntries)
+    .toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1));
+  const lastRow = rows[room - 1]?.place;
+  const lastSegment = segments[SEGMENTS_MAX - 1];
+  return {
+    entries: [...rows, ...[...segments, ...cells].flatMap(placedEntries)],
+    end: earlier(lastRow ? placeAfter(lastRow) : END, lastSegment ? placeAfter([lastSegment.log, lastSegment.id]) : END),
+  };
 }
 
 /**
- * Segments: those of a day in the order of their logs and ids, in D1 and in the archive. One that is
- * moved meanwhile has the same key in both, and the same lines in the same order. D1 is read first: what has left it since is in the archive.
+ * Reads what the archive has of a day up to a place, after D1 was read: what has left it since is there. Fails with `rate` if other requests have too many
+ * bytes in work. Throws when R2 fails.
  */
-
-/** Segments that are read at once. */
-const SLICE_SEGMENTS_MAX = 16;
-
-/** In the order of the key: the list of logs has it, and so has each log. No log comes between one and the same with ":" and more. */
-const SEGMENTS = `
-  WITH RECURSIVE logs (log) AS (
-    SELECT min(vault_id) FROM log_segments WHERE vault_id >= max(?3, ?5)
-    UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs
-    WHERE log IS NOT NULL AND (?5 = '' OR ${logOf("log")} = ?5))
-  SELECT vault_id AS log, id, lines FROM logs CROSS JOIN log_segments ON vault_id = log AND id > ?1 AND id < ?2
-  WHERE (vault_id, id) > (?3, ?4) AND (?5 = '' OR ${logOf("vault_id")} = ?5) LIMIT ${SLICE_SEGMENTS_MAX}`;
-
-/** Shows entries of the segments of a day. In: the most calls of the page. Out: without `next` all were shown. Throws when D1 or R2 fails. */
-export async function readSegments(session: ExportSession, position: ExportPosition, room: number, calls: number): Promise<Step> {
-  const { day, after } = position;
-  const stored = await loadStored(session, day, after);
-  const archived = await listArchived(session, day, after);
-  const keys = [...new Set([...stored.segments.keys(), ...archived.keys])].toSorted();
-  // A key beyond what was read of the rows or of the archive may exist there too.
-  const certain = keys.filter((key) => key <= stored.end && key <= archived.end);
-  const rows: SegmentEntry[] = [];
-  let next = position;
-  for (const key of certain) {
-    if (rows.length >= room || session.calls >= calls) return { rows, next };
-    const segment = await loadSegment(session, day, key, stored.segments.get(key), archived.keys.has(key));
-    const taken = take(entriesOfDay(segment, day, key), next.index, room - rows.length, session.matches);
-    rows.push(...taken.rows);
-    next = taken.done ? { ...next, after: key, index: 0 } : { ...next, index: taken.index };
-    if (!taken.done) return { rows, next };
+export async function readArchived(session: ExportSession, day: string, from: Place, to: Place): Promise<Result<Run>> {
+  const { bucket, vault } = session;
+  const late = lateOf(day);
+  session.calls += 2;
+  const parts = await listAll(bucket, partsOf(day));
+  const after = from[0] < (vault ?? "") ? {} : { after: lateKey(day, [from[0], smallestCell(from[1])]) };
+  const page = await bucket.list({ prefix: late + (vault ?? ""), limit: LATE_MAX, ...after });
+  const lateObjects = page.objects.map(objectOf);
+  let end = page.next === undefined ? to : earlier(to, lateObjects.at(-1)!.first);
+  const objects = [...parts.map(objectOf), ...lateObjects]
+    .filter((object) => !isBefore(endOf(object), from) && !isBefore(endOf(object), [vault ?? "", ""]))
+    .toSorted((a, b) => (isBefore(a.first, b.first) ? -1 : 1));
+  const read: ArchiveObject[] = [];
+  let bytes = 0;
+  for (const object of objects) {
+    if (!isBefore(object.first, end)) break;
+    if (
+      isBefore(from, object.first) &&
+      (read.length >= OBJECTS_MAX || bytes + object.size > OBJECT_BYTES_MAX) &&
+      read.length > 0
+    ) {
+      end = object.first;
+      break;
+    }
+    read.push(object);
+    bytes += object.size;
   }
-  const isLast = stored.end === KEYS_END && archived.end === KEYS_END;
-  return { rows, next: isLast ? undefined : next };
+  const admitted = admitBytes(session.store.share, bytes);
+  if (!admitted.ok) return admitted;
+  const entries: PlacedEntry[] = [];
+  for (const object of read) {
+    session.calls++;
+    // One that was deleted since it was listed has no entries.
+    const text = await (await bucket.get(object.key))?.text();
+    if (text !== undefined) entries.push(...readObject(object, text, vault));
+  }
+  return { ok: true, value: { entries, end } };
 }
 
-/** The entries of a segment; broken ones in place of those of another day, whose lines somebody has put here. */
-const entriesOfDay = (segment: Segment, day: string, key: string): SegmentEntry[] =>
-  entriesOf(segment).map((entry, index) =>
-    isOfDay(day, entry.id) ? entry : Object.assign(entry, { id: brokenId(day, `${key}.${index}`), line: undefined }),
+/** Returns the first day from one on that may have entries. D1 is read first: what has left it since is in the archive. Throws when D1 or R2 fails. */
+export async function loadNextDay(session: ExportSession, from: string): Promise<string | undefined> {
+  session.calls += 2;
+  const { store, bucket, vault, lastDay } = session;
+  const [start, end] = [timePrefix(Date.parse(from)), timePrefix(Date.parse(lastDay) + DAY)];
+  const logs = vault === undefined ? undefined : ONE_LOG;
+  const bind = (sql: string) => store.db.prepare(sql).bind(start, end, ...(vault === undefined ? [] : [vault]));
+  const read = await runBatch<[{ id: string | null }, { id: string | null }]>(
+    store.db,
+    bind(SQL.next("activity", HAS_DAY, logs)),
+    bind(SQL.next("log_segments", HAS_CELL, logs)),
   );
-
-/** Comes after all keys. */
-const KEYS_END = "~";
-
-/** The segments of a day in D1 after a key, and the last key up to which there are no others. */
-async function loadStored(session: ExportSession, day: string, after: string) {
-  session.calls++;
-  const start = Date.parse(day);
-  const [log = "", id = ""] = after.split("/");
-  const values = [timePrefix(start), timePrefix(start + DAY), log, id, session.vault ?? ""];
-  const { db } = session.store;
-  const [rows] = must("read segments", await runBatch<[Segment]>(db, db.prepare(SEGMENTS).bind(...values)));
-  const segments = new Map(rows.map((row) => [`${row.log}/${row.id}`, row.lines]));
-  return { segments, end: rows.length < SLICE_SEGMENTS_MAX ? KEYS_END : [...segments.keys()].at(-1)! };
-}
-
-/** The same of the archive, without the lines. It is listed after D1 was read: a day may have come into the archive since the page began. */
-async function listArchived(session: ExportSession, day: string, after: string) {
-  session.calls++;
-  const prefix = segmentsOf(day);
-  const { objects, next } = await session.bucket.list({
-    prefix: prefix + (session.vault ?? ""),
-    limit: SLICE_SEGMENTS_MAX,
-    after: after === "" ? "" : prefix + after,
-  });
-  const keys = objects.map(({ key }) => key.slice(prefix.length));
-  return { keys: new Set(keys), end: next === undefined ? KEYS_END : keys.at(-1)! };
-}
-
-/** An object that was deleted since it was listed has no lines. */
-async function loadSegment(
-  session: ExportSession,
-  day: string,
-  key: string,
-  stored: string | undefined,
-  isArchived: boolean,
-): Promise<Segment> {
-  const [log, id] = key.split("/") as [string, string];
-  if (!isArchived) return { log, id, lines: stored ?? "" };
-  session.calls++;
-  const object = await session.bucket.get(segmentsOf(day) + key);
-  return { log, id, lines: mergeLines((await object?.text()) ?? "", stored ?? "") };
+  const stored = must("read the days of the log", read).flat();
+  const { folders } = await bucket.list({ prefix: ARCHIVE, folders: true, after: ARCHIVE + from, limit: 1 });
+  const days = stored.flatMap(({ id }) => (id === null ? [] : dayOfKey(id)));
+  const archived = folders[0]?.slice(ARCHIVE.length);
+  const day = [...days, ...(archived ? [archived] : [])].toSorted()[0];
+  return day === undefined || day > lastDay ? undefined : day;
 }

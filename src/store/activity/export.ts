@@ -2,31 +2,20 @@ import { failedBy } from "../../log.ts";
 import type { ListedActivity } from "../../model/activity.ts";
 import { type ExportPosition, startOf } from "../../model/export-position.ts";
 import { timePrefix } from "../../model/ids.ts";
-import { defect, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
-import { loadNumbered } from "./archive.ts";
-import { completeObject } from "./archiving.ts";
-import {
-  type ExportSession,
-  isAfter,
-  loadArchivedDay,
-  loadDayRows,
-  loadNextDay,
-  openSession,
-  readSegments,
-  type Step,
-  take,
-} from "./export-parts.ts";
-import { listStored } from "./page.ts";
-import type { StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
-import { admitBytes, sizeOfRows } from "../../memory-budget.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { END, isBefore, type Place } from "./archive.ts";
+import { type ExportSession, loadNextDay, placeAfter, readArchived, readStored } from "./export-parts.ts";
+import { listStored } from "./page.ts";
+import { smallestCell } from "./segments.ts";
+import type { StoredEntry } from "./slices.ts";
 
 /**
- * Exports the log, day by day (UTC), the oldest first: first what the archive has of a day, then what is still in D1, log by log. Each
- * entry is shown once, also while the cron trigger moves entries from D1 to the archive: the position tells which numbered objects
- * were shown, and how far the entries of D1 were, so what has moved since is told apart.
+ * Exports the log, day by day (UTC), the oldest first, and within a day in the order of logs and ids. A page merges what D1 and the archive have, and
+ * shows each entry once, wherever and however often it is stored. It begins where the page before it has ended, so an entry that moves meanwhile is found
+ * in its new place.
  */
 
 export interface ExportFilter {
@@ -43,12 +32,12 @@ export interface ExportPage {
   readonly next: ExportPosition | undefined;
 }
 
-/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes four at most without looking. */
-const PAGE_CALLS_MAX = 40;
+/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes 23 at most without looking. */
+const PAGE_CALLS_MAX = 24;
 
 /**
  * Loads a page of at most `limit` entries. In: where it begins; absent: at the beginning.
- * Errors: `unavailable`, `integrity`, `misconfigured` (a root key is missing).
+ * Errors: `unavailable`, `rate`.
  */
 export async function loadExportPage(
   store: Store,
@@ -60,87 +49,48 @@ export async function loadExportPage(
   try {
     const [first, end] = [timePrefix(since), timePrefix(until)];
     const matches = ({ log, id }: StoredEntry) => id > first && id < end && (vault === undefined || log === vault);
-    const session = await openSession(store, bucket, { vault, matches, lastDay: dayOf(until + DAY) }, from?.day ?? dayOf(since));
-    const rows: StoredEntry[] = [];
+    const session: ExportSession = { store, bucket, vault, lastDay: dayOf(until + DAY), calls: 0 };
+    const entries: StoredEntry[] = [];
     let position = from ?? (await nextDay(session, dayOf(since)));
-    while (position !== undefined && rows.length < limit && session.calls < PAGE_CALLS_MAX) {
-      const step: Result<Step> = await STAGES[position.stage](session, position, limit - rows.length);
+    while (position !== undefined && entries.length < limit && session.calls < PAGE_CALLS_MAX) {
+      const step = await readDay(session, position, limit - entries.length, matches);
       if (!step.ok) return step;
-      rows.push(...step.value.rows);
-      const admitted = admitBytes(store.share, sizeOfRows(rows));
-      if (!admitted.ok) return admitted;
-      position = step.value.next;
+      entries.push(...step.value.entries);
+      position = step.value.next ?? (await nextDay(session, dayOf(Date.parse(position.day) + DAY)));
     }
-    return await openPage(store, rows, position);
+    const activities: ListedActivity[] = [];
+    for (const entry of entries) activities.push(await listStored(store.keyring, entry));
+    return ok({ activities, next: position });
   } catch (error) {
-    return failedBy("An export of the log", error, "unavailable");
+    return failedBy("The export of the log", error, "unavailable");
   }
 }
 
-async function openPage({ keyring }: Store, rows: readonly StoredEntry[], next: ExportPage["next"]): Promise<Result<ExportPage>> {
-  const activities: ListedActivity[] = [];
-  for (const row of rows) activities.push(await listStored(keyring, row));
-  return ok({ activities, next });
-}
-
-type Stage = (session: ExportSession, position: ExportPosition, room: number) => Promise<Result<Step>>;
-
-const STAGES: Readonly<Record<ExportPosition["stage"], Stage>> = {
-  numbers: (session, position, room) => readNumbered(session, position, room, "rows"),
-  segments: async (session, position, room) => {
-    const { rows, next } = await readSegments(session, position, room, PAGE_CALLS_MAX);
-    return ok({ rows, next: next ?? (await nextDay(session, dayOf(Date.parse(position.day) + DAY))) });
-  },
-  rows: readRows,
-  moved: (session, position, room) => readNumbered(session, position, room, "rows"),
-};
-
-/** Shows entries of a numbered object. Those that were shown from D1, before they were moved, come before the floor. */
-async function readNumbered(
-  session: ExportSession,
-  position: ExportPosition,
-  room: number,
-  following: ExportPosition["stage"],
-): Promise<Result<Step>> {
-  const { store, bucket } = session;
-  const { day, number, floor } = position;
-  session.calls++;
-  const rows = await loadNumbered(bucket, day, number, session.vault);
-  const complete = session.complete.get(day) ?? 0;
-  if (!rows && number >= complete) return ok({ rows: [], next: { ...position, stage: following } });
-  // A run of the cron trigger has ended before it deleted these entries from D1, or D1 was restored.
-  if (rows && number >= complete) {
-    session.calls++;
-    await completeObject(store.db, day, number, rows);
-    session.complete.set(day, number + 1);
-  }
-  const taken = take(rows ?? [], position.index, room, (row) => session.matches(row) && isAfter(row, floor));
-  const next = taken.done ? { number: number + 1, index: 0 } : { index: taken.index };
-  return ok({ rows: taken.rows, next: { ...position, ...next } });
-}
-
-/** Shows rows that are in D1. */
-async function readRows(session: ExportSession, position: ExportPosition, room: number): Promise<Result<Step>> {
-  const { day, number, floor } = position;
-  session.calls++;
-  const read = await loadDayRows(session.store.db, day, floor, room, session.vault);
-  if (!read.ok) return read;
-  if (read.value.objects > number) {
-    session.complete.set(day, read.value.objects);
-    return ok({ rows: [], next: { ...position, stage: "moved", index: 0 } });
-  }
-  const last = read.value.rows.at(-1);
-  const rows = read.value.rows.filter(session.matches);
-  if (last && read.value.rows.length === room) return ok({ rows, next: { ...position, floor: [last.log, last.id] } });
-  return ok({ rows, next: { ...position, stage: "segments", after: "", index: 0 } });
-}
-
-/** The first day from one on that may have entries. D1 is read first: what has left it since is in the archive. Throws when D1 or R2 fails. */
 async function nextDay(session: ExportSession, from: string): Promise<ExportPosition | undefined> {
-  session.calls++;
-  const stored = await loadNextDay(session.store.db, from, session.lastDay, session.vault);
-  if (!stored.ok) throw defect("the days of the log could not be read");
-  const archived = await loadArchivedDay(session, from);
-  const day = [stored.value ?? "~", archived ?? "~"].toSorted()[0]!;
-  return day > session.lastDay ? undefined : startOf(day);
+  const day = await loadNextDay(session, from);
+  return day === undefined ? undefined : startOf(day);
+}
+
+/** Reads entries of a day. Out: where the next step begins; absent at the end of the day. */
+async function readDay(
+  session: ExportSession,
+  { day, place: from }: ExportPosition,
+  room: number,
+  matches: (entry: StoredEntry) => boolean,
+): Promise<Result<{ readonly entries: readonly StoredEntry[]; readonly next: ExportPosition | undefined }>> {
+  const stored = await readStored(session, day, from, room);
+  const archived = await readArchived(session, day, from, stored.end);
+  if (!archived.ok) return archived;
+  // A cell with more than one call reads ends the step: the next one begins after it.
+  const { end: readEnd } = archived.value;
+  const end: Place = isBefore(from, readEnd) ? readEnd : [from[0], `${smallestCell(from[1])}~`];
+  const [first, last] = [timePrefix(Date.parse(day)), timePrefix(Date.parse(day) + DAY)];
+  const isShown = ({ place, entry }: (typeof stored.entries)[number]) =>
+    !isBefore(place, from) && isBefore(place, end) && place[1] > first && place[1] < last && matches(entry);
+  const found = [...stored.entries, ...archived.value.entries].filter(isShown);
+  const unique = [...new Map(found.toReversed().map((one) => [one.place.join(" "), one])).values()];
+  const ordered = unique.toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1));
+  const shown = ordered.slice(0, room);
+  const next = ordered.length > room ? placeAfter(shown.at(-1)!.place) : end;
+  return ok({ entries: shown.map(({ entry }) => entry), next: isBefore(next, END) ? { day, place: [...next] } : undefined });
 }

@@ -6,11 +6,10 @@ import { defect, must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
-import { archiveSegment, dayOfHandOver, isArchived, listArchivedDays } from "./archive.ts";
+import { archiveLate, isLate } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, LEAVES, openActivity, sealActivity } from "./entry-rows.ts";
 import { dropOldest } from "./retention.ts";
-import { HAND_OVER_START, type HandOver, isCounted, logOf, parseHandOver, sealHandOvers } from "./segments.ts";
-import type { Bucket } from "../buckets/bucket.ts";
+import { CELLS, type HandOver, isCounted, logOf, parseHandOver, sealHandOvers } from "./segments.ts";
 import { filesOf } from "../buckets/r2.ts";
 import { into } from "../tables/statements.ts";
 
@@ -26,8 +25,11 @@ const FLUSH_CHARACTERS_MAX = 48_000;
 /** The platform gives `waitUntil` 30 seconds. */
 export const FLUSH_WINDOW_MS = 2_000;
 
-/** A line is appended while the segment then has at most so many bytes. A longer line is a segment of its own. */
-const SEGMENT_BYTES_MAX = 32_000;
+/** A line is appended while the segment then has fewer bytes. */
+const SEGMENT_BYTES_MAX = 64_000;
+
+/** Of so many hand-overs one has the bytes of its log counted: on average a log grows by as many in between. */
+const COUNTED_EVERY = 64;
 
 /** What a flush stores. A message of the queue is one that D1 has not taken. */
 export interface FlushMessage {
@@ -71,7 +73,7 @@ export async function flushBatch(env: Env): Promise<void> {
     const settings = must("parse the settings", parseSettings(env));
     const message = await sealBatch(must("open the root keys", await openKeyring(env.ROOT_KEYS)), entries);
     try {
-      await storeMessage(env, settings, message, false);
+      await storeMessage(env, settings, message);
     } catch (error) {
       logFailure("A flush of the log", error);
       await env.ACTIVITY.send(message);
@@ -99,7 +101,7 @@ export async function consumeMessages(env: Env, messages: readonly Message<Flush
   const keyring = must("open the root keys", await openKeyring(env.ROOT_KEYS));
   const failures: unknown[] = [];
   for (const message of messages) {
-    const stored = parseMessage(keyring, message.body).then((body) => storeMessage(env, settings, body, true));
+    const stored = parseMessage(keyring, message.body).then((body) => storeMessage(env, settings, body));
     await stored.then(
       () => message.ack(),
       (error: unknown) => {
@@ -122,19 +124,19 @@ async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage)
 }
 
 /**
- * Stores what a flush has, once, however often the queue delivers it. While the database is nearly full, hand-overs go to the archive in R2,
- * so that writes have the rest of the space. In: whether an earlier try may have stored it. Throws when storage fails.
+ * Stores what a flush has. Hand-overs that come late go to the archive in R2 too. While the database is nearly full they go there alone, so that writes
+ * have the rest of the space. What the queue delivers again is stored again: pages and exports show each entry once. Throws when storage fails.
  */
-async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage, isRepeated: boolean): Promise<void> {
+async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage): Promise<void> {
   const [db, files] = [env.DB, filesOf(env)];
   const level = await confirmLevel({ db, settings }, "archive");
   // While D1 does not answer, the last known size counts.
   if (!level.ok) logRefusal(level);
-  const archives = !level.ok || level.value;
-  const unstored = isRepeated ? await withoutStoredOrArchived(db, files, handOvers, archives) : handOvers;
-  const inserted = archives ? [] : unstored;
+  const isNearlyFull = !level.ok || level.value;
+  const inserted = isNearlyFull ? [] : handOvers;
   const fullLogs = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
-  if (archives) await Promise.all(unstored.map(({ log, first: id, line: lines }) => archiveSegment(files, { log, id, lines })));
+  const archived = isNearlyFull ? handOvers : handOvers.filter(({ first }) => isLate(first, Date.now()));
+  await Promise.all(archived.map(({ log, first: id, line: lines }) => archiveLate(files, { log, id, lines })));
   for (const { log, bytes } of fullLogs) {
     await dropOldest(db, files, log, bytes - settings.activityBytes).catch((error: unknown) =>
       logFailure("What a log drops", error),
@@ -142,35 +144,8 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
   }
 }
 
-/** The hand-overs that no earlier try has stored. In: whether also those in D1 are left out, as an insertion does by itself. */
-async function withoutStoredOrArchived(
-  db: D1Database,
-  bucket: Bucket,
-  handOvers: readonly HandOver[],
-  asksD1: boolean,
-): Promise<HandOver[]> {
-  // D1 first: what leaves it meanwhile is in the archive.
-  const outsideD1 = asksD1 ? await withoutStored(db, handOvers) : handOvers;
-  const days = await listArchivedDays(bucket, outsideD1);
-  const unstored: HandOver[] = [];
-  for (const handOver of outsideD1)
-    if (!days.has(dayOfHandOver(handOver)) || !(await isArchived(bucket, handOver))) unstored.push(handOver);
-  return unstored;
-}
-
 const HAND_OVERS = `
-  SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'last' AS last, value ->> 'day' AS day,
-    value ->> 'end' AS day_end, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
-
-/** SQL: the segments of the day of a hand-over that begin before it. */
-const EARLIER_SEGMENTS = "log_segments WHERE vault_id = handed.log AND id > handed.day AND id <= handed.first";
-
-/** Whether the log has a hand-over. `last_id` bounds all earlier segments: none up to the first one without a later id can have it. */
-const IS_STORED = `EXISTS (
-  SELECT 1 FROM log_segments
-  WHERE vault_id = handed.log AND id <= handed.first
-    AND id > coalesce((SELECT id FROM ${EARLIER_SEGMENTS} AND last_id < handed.last ORDER BY id DESC LIMIT 1), handed.day)
-    AND instr(lines, '${HAND_OVER_START}' || handed.first || '"') > 0)`;
+  SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'day' AS day, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
 
 /**
  * Whether a hand-over has a log: that of the admin, or of a vault or token that exists, or existed when the hand-over began. So no flush
@@ -184,39 +159,34 @@ const HAS_LOG = `(
     SELECT 1 FROM ended_tokens WHERE id = handed.log
       AND printf('%08x-%04x', ended_at >> 16, ended_at & 65535) >= substr(handed.first, 1, 13)))`;
 
+/** SQL: the key of the first cell of a hand-over that has room, or of a segment of its own. */
+const KEY = `CASE ${CELLS.map((digits) => {
+  const cell = `substr(handed.first, 1, ${digits})`;
+  const bytes = `(SELECT octet_length(lines) FROM log_segments WHERE vault_id = handed.log AND id = ${cell})`;
+  return `WHEN ${cell} > handed.day AND coalesce(${bytes}, 0) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN ${cell}`;
+}).join(" ")} ELSE first END`;
+
 const SQL = {
   append: `
-    INSERT ${into("log_segments")}
-    SELECT handed.log, CASE WHEN octet_length(target.lines) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN target.id ELSE first END,
-      max(last, coalesce(target.last_id, '')), handed.entries, line
-    FROM (${HAND_OVERS}) AS handed LEFT JOIN log_segments AS target ON target.vault_id = handed.log
-      AND target.id = (SELECT max(id) FROM ${EARLIER_SEGMENTS})
-    WHERE ${HAS_LOG} AND NOT ${IS_STORED}
-    ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = entries + excluded.entries,
-      lines = lines || char(10) || excluded.lines`,
-  /** `last_id` bounds earlier segments too. */
-  raise: `
-    UPDATE log_segments SET last_id = handed.last FROM (${HAND_OVERS}) AS handed
-    WHERE vault_id = handed.log AND log_segments.id > handed.first AND log_segments.id < handed.day_end AND last_id < handed.last`,
+    INSERT ${into("log_segments")} SELECT handed.log, ${KEY}, handed.entries, line FROM (${HAND_OVERS}) AS handed WHERE ${HAS_LOG}
+    ON CONFLICT (vault_id, id) DO UPDATE SET entries = entries + excluded.entries, lines = lines || char(10) || excluded.lines`,
   /** The queue may deliver a row twice, and that of a token is in the batch that issues or revokes it. */
   rows: `
     INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1) WHERE true
     ON CONFLICT (vault_id, id) DO NOTHING`,
   /**
-   * Logs are counted when a segment is begun: in between a log grows by less than a segment. The logs of a family of tokens count together,
-   * under the token at its top. Only the log that has grown drops entries. A rule is the top of its own family (`rootOf`).
+   * The logs of a family of tokens count together, under the token at its top. Only the log that has grown drops entries. A rule is the top of its own
+   * family (`rootOf`).
    */
   full: `
     SELECT log, (
       SELECT sum(octet_length(lines)) FROM log_segments
       WHERE vault_id IN (
-        SELECT begun.log UNION SELECT root UNION SELECT id FROM tokens WHERE ancestor_1 = root AND kind IS NOT 'rule')) AS bytes
+        SELECT counted.log UNION SELECT root UNION SELECT id FROM tokens WHERE ancestor_1 = root AND kind IS NOT 'rule')) AS bytes
     FROM (
-      SELECT DISTINCT log, coalesce((SELECT ancestor_1 FROM tokens WHERE id = log AND kind IS NOT 'rule'), log) AS root
-      FROM (${HAND_OVERS}) AS handed
-      WHERE EXISTS (SELECT 1 FROM log_segments WHERE vault_id = handed.log AND log_segments.id = handed.first)) AS begun
+      SELECT value AS log, coalesce((SELECT ancestor_1 FROM tokens WHERE id = value AND kind IS NOT 'rule'), value) AS root
+      FROM json_each(?1)) AS counted
     WHERE bytes > ?2`,
-  stored: `SELECT log, first FROM (${HAND_OVERS}) AS handed WHERE ${IS_STORED}`,
 };
 
 interface FullLog {
@@ -232,21 +202,15 @@ async function insert(
   rows: readonly ActivityRow[],
   bytesMax: number,
 ): Promise<readonly FullLog[]> {
-  const handOversJson = JSON.stringify(handOvers);
+  const counted = handOvers.filter(({ first }) => parseInt(first.slice(-2), 16) % COUNTED_EVERY === 0).map(({ log }) => log);
   const answer = await runBatch<[FullLog, ...never[]]>(
     db,
     ...([
-      ...(handOvers.length > 0 ? [db.prepare(SQL.append).bind(handOversJson), db.prepare(SQL.raise).bind(handOversJson)] : []),
+      ...(handOvers.length > 0 ? [db.prepare(SQL.append).bind(JSON.stringify(handOvers))] : []),
       ...(rows.length > 0 ? [db.prepare(SQL.rows).bind(JSON.stringify(rows))] : []),
-      db.prepare(SQL.full).bind(handOversJson, bytesMax),
+      ...(counted.length > 0 ? [db.prepare(SQL.full).bind(JSON.stringify(counted), bytesMax)] : []),
     ] as unknown as [D1PreparedStatement]),
   );
-  return must("insert entries of the log", answer).at(-1) as unknown as FullLog[];
-}
-
-async function withoutStored(db: D1Database, handOvers: readonly HandOver[]): Promise<HandOver[]> {
-  if (handOvers.length === 0) return [];
-  const read = await runBatch<[Pick<HandOver, "log" | "first">]>(db, db.prepare(SQL.stored).bind(JSON.stringify(handOvers)));
-  const [stored] = must("read the log", read);
-  return handOvers.filter(({ log, first }) => !stored.some((one) => one.log === log && one.first === first));
+  const results = must("insert entries of the log", answer);
+  return counted.length > 0 ? (results.at(-1) as unknown as FullLog[]) : [];
 }

@@ -26,7 +26,7 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** A page of filtered logs takes so many D1 calls at most, and one by an offset, without those for segments that overlap. */
+/** A page of filtered logs takes so many D1 calls at most, and one by an offset. */
 const FILTERED_CALLS_MAX = 5;
 const OFFSET_CALLS_MAX = 12;
 

@@ -1,26 +1,20 @@
-/** What a page of the activity log may read: a budget of rows, which its calls share. Only the first call exceeds it, where segments of many logs overlap. */
+/** What a page of the activity log may read: a budget of rows, which its calls share. */
 
 /** The rows that a page reads, besides those of the check of a token. */
 const PAGE_ROWS_MAX = 9_500;
 
-/** The part of them that the first call plans to read. The rest is for segments that overlap, and for later calls. */
+/** The part of them that the first call plans to read. The rest is for later calls. */
 const FIRST_CALL_ROWS_MAX = 6_500;
 
-/** What D1 counts for a segment of a log at most, and for each log that has segments besides (measured: 3.3, and 3 to 5). */
+/** What D1 counts for a segment of a log at most, and for each log that has segments besides. */
 const SEGMENT_ROWS = 4;
-const LOG_ROWS = 5;
+const LOG_ROWS = 10;
 
-/** What a call needs of each log at least: an entry, and two segments, of which it reads one. */
-const LOG_ROWS_MIN = 1 + LOG_ROWS + 2 * SEGMENT_ROWS;
+/** What a call needs of each log at least: an entry, and a segment. */
+const LOG_ROWS_MIN = 1 + LOG_ROWS + SEGMENT_ROWS;
 
-/** The segments of each log that so many rows suffice for. The first one that is not read is looked at too. */
-export const segmentsWithin = (rows: number, logs: number): number => Math.floor((rows / logs - LOG_ROWS) / SEGMENT_ROWS) - 1;
-
-/** The calls of a page that only read on in segments that overlap. On the free plan a request makes at most 50. */
-const OVERLAP_CALLS_MAX = 30;
-
-/** The segments of a log that such a call reads at least. */
-export const OVERLAP_SEGMENTS_MIN = 4;
+/** The segments of each log that so many rows suffice for. */
+export const segmentsWithin = (rows: number, logs: number): number => Math.floor((rows / logs - LOG_ROWS) / SEGMENT_ROWS);
 
 /** The rows that the calls of one page may still read. */
 export interface RowBudget {
@@ -29,21 +23,14 @@ export interface RowBudget {
 
 /** What the calls of one page share. */
 export interface Reading extends RowBudget {
-  /** The calls that were made, without those that only read on in segments that overlap. */
+  /** The calls that were made. */
   calls: number;
   /** The logs of segments that have none from the starts of earlier calls on. */
   readonly ended: Set<string>;
-  /** How many calls may still read on in segments that overlap. */
-  overlapping: number;
 }
 
 /** Begins to read a page. */
-export const beginReading = (): Reading => ({
-  rows: PAGE_ROWS_MAX,
-  calls: 0,
-  ended: new Set(),
-  overlapping: OVERLAP_CALLS_MAX,
-});
+export const beginReading = (): Reading => ({ rows: PAGE_ROWS_MAX, calls: 0, ended: new Set() });
 
 /**
  * The rows that the call which was begun may read for segments. In: the entries that it reads. A later call has half of the rest, so that

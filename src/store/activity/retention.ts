@@ -1,17 +1,21 @@
 import type { Take } from "../d1/calls.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
-import { timeOf, timePrefix } from "../../model/ids.ts";
+import { timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
-import { ARCHIVE_SEGMENT_CALLS_MAX, archiveSegment } from "./archive.ts";
-import { LEAVES } from "./entry-rows.ts";
+import { DAY, dayOf, HOUR } from "../../model/time.ts";
+import { archivePart, COPY_MS, FIRST, isBefore, objectOf, partsOf, type Place } from "./archive.ts";
+import { ACTIVITY, type ActivityRow, LEAVES } from "./entry-rows.ts";
 import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
 import { runBatch } from "../d1/database.ts";
-import type { Segment } from "./segments.ts";
+import { dayOfKey, entriesOf, HAS_CELL, type Segment } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { listAll } from "../buckets/calls.ts";
 import { into } from "../tables/statements.ts";
 
-/** Deletes what has to leave the log: entries past their retention, and the oldest segments of a log that has too many bytes. */
+/**
+ * What leaves the log: entries past their retention, and the oldest segments of a log that has too many bytes. Nothing is deleted from D1 that is not in
+ * the archive, unless there is none. Segments are copied on the day after theirs already, so that a lost D1 costs one day of them.
+ */
 
 /** The key of an entry. */
 export interface EntryKey {
@@ -35,33 +39,38 @@ export const HAS_DAY = `
   (substr(id, 9, 1) = '-' AND length(replace(substr(id, 1, 13), '-', '')) = 12 AND id NOT GLOB '*[^0-9a-f-]*')`;
 
 interface StoredSegment extends Segment {
-  readonly lastId: string;
   /** As D1 counts them: the text that it gives of damaged UTF-8 has others. */
   readonly bytes: number;
 }
 
-const SEGMENT_COLUMNS = "vault_id AS log, id, last_id AS lastId, octet_length(lines) AS bytes, lines";
-
 /** A flush drops at most so many segments: the next ones go on. */
-const DROP_SEGMENTS_MAX = 16;
+const DROP_SEGMENTS_MAX = 64;
 
-/** Of segments. The texts are in memory while they are archived. */
-const SEGMENT_SLICE_MAX: SliceBounds = { rows: 100, bytes: 4 * 1024 * 1024 };
+/** Of an object of the archive. Its texts are in memory while it is written. */
+const SLICE_MAX: SliceBounds = { rows: 5_000, bytes: 4 * 1024 * 1024 };
 
-/**
- * The most calls of R2 that a run makes for segments: with those of its other parts they are fewer than the 1,000 calls of services of
- * Cloudflare that the free plan allows an invocation (developers.cloudflare.com/workers/platform/limits).
- */
-const SEGMENT_FILE_CALLS_MAX = 850;
+/** The most segments, or entries, that one statement deletes. */
+const DELETED_MAX = 5_000;
 
-const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_DAY}`;
+const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_CELL}`;
 
 /** SQL: the greater number of a row of `logs` and of what is inserted. */
 export const RAISED_EXPIRED = `max(min(expired, ${Number.MAX_SAFE_INTEGER}), excluded.expired)`;
 
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.
-  old: `${logsIn("activity")} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT 5000`,
+  old: `${logsIn("activity")} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT ${DELETED_MAX}`,
+  oldest: `
+    ${logsIn("activity")}
+    SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id
+    FROM logs`,
+  slice: `
+    ${logsIn("activity")}, entries AS (
+      SELECT ${ACTIVITY.selected} FROM logs CROSS JOIN activity ON vault_id = log AND id >= ?1 AND id < ?2
+      WHERE ${LEAVES} LIMIT ${SLICE_MAX.rows})
+    SELECT ${ACTIVITY.attributes} FROM (
+      SELECT *, ${runningSum("length(sealed)", "log, id")} - length(sealed) AS earlier FROM entries)
+    WHERE earlier < ${SLICE_MAX.bytes}`,
   /** The number of the last write that leaves: `verify` misses no later one. A damaged number, higher than that of the vault, tells nothing. */
   numbers: `
     INSERT ${into("logs", ["vault_id", "expired"])}
@@ -78,32 +87,34 @@ const SQL = {
       AND NOT EXISTS (SELECT 1 FROM tokens WHERE id = logs.vault_id)
       AND NOT EXISTS (SELECT 1 FROM log_segments WHERE log_segments.vault_id = logs.vault_id)
       AND (SELECT count(*) FROM (SELECT 1 FROM activity WHERE activity.vault_id = logs.vault_id LIMIT 2)) < 2`,
-  /** The first segment from an id on that is past the retention: all entries of a segment are of one day. */
   oldestSegment: `
     ${logsIn("log_segments")}
-    SELECT min((SELECT id FROM log_segments WHERE vault_id = log AND id >= ?2 AND id < ?1 AND last_id < ?1 AND ${HAS_DAY} ORDER BY id LIMIT 1)) AS id
-    FROM logs`,
-  /** Those of a day after a key. */
-  oldSegments: `
+    SELECT min((SELECT id FROM log_segments WHERE vault_id = log AND id < ?1 AND ${HAS_CELL} ORDER BY id LIMIT 1)) AS id FROM logs`,
+  /** Those of a day after a place. */
+  segments: `
     WITH RECURSIVE logs (log) AS (
       SELECT min(vault_id) FROM log_segments WHERE vault_id >= ?3
       UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
-    SELECT ${SEGMENT_COLUMNS} FROM (
+    SELECT vault_id AS log, id, lines FROM (
       SELECT log, segment, ${runningSum("bytes")} - bytes AS earlier FROM (
         SELECT vault_id AS log, id AS segment, octet_length(lines) AS bytes
-        FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= ?1 AND id < ?2 AND last_id < ?2
-        WHERE ${HAS_DAY} AND (vault_id, id) > (?3, ?4) LIMIT ${SEGMENT_SLICE_MAX.rows}))
-    CROSS JOIN log_segments ON vault_id = log AND id = segment WHERE earlier < ${SEGMENT_SLICE_MAX.bytes}`,
+        FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= ?1 AND id < ?2
+        WHERE ${HAS_CELL} AND (vault_id, id) > (?3, ?4) LIMIT ${SLICE_MAX.rows}))
+    CROSS JOIN log_segments ON vault_id = log AND id = segment WHERE earlier < ${SLICE_MAX.bytes}`,
+  deleteOldSegments: `
+    DELETE FROM log_segments WHERE (vault_id, id) IN (
+      ${logsIn("log_segments")} SELECT vault_id, id FROM logs CROSS JOIN log_segments ON vault_id = log AND id < ?1
+      WHERE ${HAS_CELL} LIMIT ${DELETED_MAX})
+    RETURNING entries`,
   /** The oldest segments of a log that have so many bytes together. The newest one stays: other logs of its family may take all of the budget. */
   oldestSegments: `
-    SELECT ${SEGMENT_COLUMNS} FROM log_segments WHERE vault_id = ?1
+    SELECT vault_id AS log, id, octet_length(lines) AS bytes, lines FROM log_segments WHERE vault_id = ?1
       AND id IN (${keysOfSlice(["id"], "octet_length(lines)", `${OF_LOG} AND id < (SELECT max(id) FROM ${OF_LOG})`, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
   /** Not when a line was appended meanwhile. */
-  deleteSegments: `
+  deleteDropped: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
       AND octet_length(lines) = (
-        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)
-    RETURNING entries`,
+        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)`,
   dropped: `
     INSERT ${into("logs", ["vault_id", "dropped"])} VALUES (?1, ?2)
     ON CONFLICT (vault_id) DO UPDATE SET dropped = max(dropped, excluded.dropped)`,
@@ -127,94 +138,106 @@ export async function deleteOldActivity(db: D1Database, before: number, take: Ta
   return deleted;
 }
 
-/** Deletes rows in one D1 call, together with another statement. Out: how many there were. Throws when D1 fails. */
-export async function deleteEntries(
-  db: D1Database,
-  entries: readonly EntryKey[],
-  ...statements: readonly D1PreparedStatement[]
-): Promise<number> {
+/** Deletes rows. Out: how many there were. Throws when D1 fails. */
+async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Promise<number> {
   const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
-  const answer = await runBatch<[never, never, { deleted: number }, ...never[]]>(
+  const answer = await runBatch<[never, never, { deleted: number }]>(
     db,
     db.prepare(SQL.numbers).bind(keys),
     db.prepare(SQL.delete).bind(keys),
     db.prepare(SQL.deleted),
-    ...statements,
   );
   return must("delete expired entries", answer)[2][0]!.deleted;
 }
 
 /**
- * Moves segments whose entries are all before a time (Unix milliseconds) to the archive, or deletes them where there is none: the oldest day
- * of all logs first. A segment that stays, because a line was appended meanwhile, is left to the next run. In: what gives the calls of D1.
- * Out: how many entries have left D1. Throws when D1 or R2 fails: then nothing is deleted that is not archived.
+ * Archives the rows before a time (Unix milliseconds), the oldest day first, and deletes them; the next run continues after eight slices. In: what gives
+ * the calls of a slice; the first call is not one of them. Out: how many entries have left D1. Throws when D1 or R2 fails.
  */
-export async function removeOldSegments(db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> {
-  let [deleted, fileCalls] = [0, 0];
-  let start = take(1) ? await loadOldestDay(db, before, 0) : undefined;
-  let after: EntryKey = FIRST_KEY;
-  const sliceFileCallsMax = bucket ? SEGMENT_SLICE_MAX.rows * ARCHIVE_SEGMENT_CALLS_MAX : 0;
-  for (let slice = 0; slice < RUN_SLICES_MAX && start !== undefined; slice++) {
-    if (fileCalls + sliceFileCallsMax > SEGMENT_FILE_CALLS_MAX || !take(2)) break;
-    const old = await loadOldSegments(db, start, before, after);
-    if (bucket) fileCalls += await archiveSegments(bucket, old);
-    if (old.length > 0) deleted += await deleteSegments(db, old);
-    const isFull =
-      old.length === SEGMENT_SLICE_MAX.rows || old.reduce((sum, { bytes }) => sum + bytes, 0) >= SEGMENT_SLICE_MAX.bytes;
-    after = isFull ? old.at(-1)! : FIRST_KEY;
-    if (!isFull) start = take(1) ? await loadOldestDay(db, before, start + DAY) : undefined;
+export async function archiveOldActivity(db: D1Database, bucket: Bucket, before: number, take: Take): Promise<number> {
+  let deleted = 0;
+  let day = await loadOldestDay(db, SQL.oldest, timePrefix(before));
+  for (let slice = 0; slice < RUN_SLICES_MAX && day !== undefined && take(3); slice++) {
+    const end = timePrefix(Math.min(Date.parse(day) + DAY, before));
+    const statement = db.prepare(SQL.slice).bind(timePrefix(Date.parse(day)), end);
+    const [rows] = must("read expired entries", await runBatch<[ActivityRow]>(db, statement));
+    if (rows.length > 0) {
+      await archivePart(bucket, day, "rows", rows);
+      deleted += await deleteEntries(db, rows);
+    }
+    if (rows.length < SLICE_MAX.rows) day = await loadOldestDay(db, SQL.oldest, timePrefix(before));
   }
   return deleted;
 }
 
-const FIRST_KEY: EntryKey = { log: "", id: "" };
-
-/** Out: when the day begins (UTC) of the first old segment from a time on; `undefined`: there is none. */
-async function loadOldestDay(db: D1Database, before: number, from: number): Promise<number | undefined> {
-  const statement = db.prepare(SQL.oldestSegment).bind(timePrefix(before), timePrefix(from));
-  const [[row]] = must("read the oldest segment", await runBatch<[{ id: string | null }]>(db, statement));
-  return row?.id ? timeOf(row.id) - (timeOf(row.id) % DAY) : undefined;
+async function loadOldestDay(db: D1Database, sql: string, end: string): Promise<string | undefined> {
+  const [[row]] = must("read the oldest entry", await runBatch<[{ id: string | null }]>(db, db.prepare(sql).bind(end)));
+  return row?.id ? dayOfKey(row.id) : undefined;
 }
 
-async function loadOldSegments(db: D1Database, start: number, before: number, { log, id }: EntryKey): Promise<StoredSegment[]> {
-  const values = [timePrefix(start), timePrefix(Math.min(start + DAY, before)), log, id];
-  const [old] = must("read expired segments", await runBatch<[StoredSegment]>(db, db.prepare(SQL.oldSegments).bind(...values)));
-  return [...old];
+/** What comes before and after all ids and cells of a day. */
+const boundsOf = (day: string): readonly [string, string] => [timePrefix(Date.parse(day)), timePrefix(Date.parse(day) + DAY)];
+
+/**
+ * Copies the segments of a day (UTC) to the archive, after what the archive has of them. What the day gets later is late, and archived by its flush. Out:
+ * whether all are copied. Throws when D1 or R2 fails.
+ */
+async function copySegments(db: D1Database, bucket: Bucket, day: string, take: Take): Promise<boolean> {
+  const lasts = (await listAll(bucket, partsOf(day, "copy"))).map((object) => objectOf(object).last);
+  let after = lasts.reduce<Place>((last, one) => (isBefore(last, one) ? one : last), FIRST);
+  while (take(1)) {
+    const statement = db.prepare(SQL.segments).bind(...boundsOf(day), ...after);
+    const [segments] = must("read the segments of a day", await runBatch<[Segment]>(db, statement));
+    const last = segments.at(-1);
+    if (last === undefined) return true;
+    await archivePart(bucket, day, "copy", segments);
+    after = [last.log, last.id];
+  }
+  return false;
 }
 
-/** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: the next flush tries again. */
+/**
+ * Copies the segments of the last day that is over to the archive, and of one day before it, another one each hour: a run may have failed. In: Unix
+ * milliseconds. Throws when D1 or R2 fails.
+ */
+export async function copyNewSegments(db: D1Database, bucket: Bucket, now: number, take: Take): Promise<void> {
+  const last = now - COPY_MS - DAY;
+  const hour = Math.floor(now / HOUR) % 24;
+  for (const day of new Set([last, last - (1 + hour) * DAY].map(dayOf))) await copySegments(db, bucket, day, take);
+}
+
+/**
+ * Deletes the segments of the days before that of a time (Unix milliseconds), the oldest day first, when they are in the archive. In: the archive;
+ * absent: there is none; what gives the calls of D1. Out: how many entries have left D1. Throws when D1 or R2 fails.
+ */
+export async function removeOldSegments(db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> {
+  const [end] = boundsOf(dayOf(before));
+  let deleted = 0;
+  for (let slice = 0; slice < RUN_SLICES_MAX && take(2); slice++) {
+    const day = await loadOldestDay(db, SQL.oldestSegment, end);
+    if (day === undefined || (bucket && !(await copySegments(db, bucket, day, take)))) break;
+    const statement = db.prepare(SQL.deleteOldSegments).bind(boundsOf(day)[1]);
+    const [left] = must("delete segments", await runBatch<[{ entries: number }]>(db, statement));
+    deleted += left.reduce((sum, { entries }) => sum + entries, 0);
+  }
+  return deleted;
+}
+
+/** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: a later flush tries again. */
 export async function dropOldest(db: D1Database, bucket: Bucket, log: string, bytes: number): Promise<void> {
   const read = await runBatch<[StoredSegment]>(db, db.prepare(SQL.oldestSegments).bind(log, bytes));
   const [oldest] = must("read what a log drops", read);
-  const last = oldest
-    .map(({ lastId }) => lastId)
-    .toSorted()
-    .at(-1);
-  if (last === undefined) return;
-  const raiseDropped = db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), last);
-  await archiveSegments(bucket, oldest);
-  await deleteSegments(db, oldest, raiseDropped);
-}
-
-/** Out: the calls of R2. */
-async function archiveSegments(bucket: Bucket, segments: readonly StoredSegment[]): Promise<number> {
-  const calls = await Promise.all(segments.map((segment) => archiveSegment(bucket, segment)));
-  return calls.reduce((sum, one) => sum + one, 0);
-}
-
-/** Out: how many entries have left D1. */
-async function deleteSegments(
-  db: D1Database,
-  segments: readonly StoredSegment[],
-  ...statements: readonly D1PreparedStatement[]
-): Promise<number> {
-  const keys = JSON.stringify(segments.map(({ log, id, bytes }) => [log, id, bytes]));
-  const answer = await runBatch<[{ entries: number }, ...never[]]>(
+  if (oldest.length === 0) return;
+  const ids = oldest.flatMap(entriesOf).map(({ id }) => id);
+  const segments = oldest.map(({ bytes: _, ...segment }): Segment => segment);
+  for (const [day, ofDay] of Map.groupBy(segments, ({ id }) => dayOfKey(id))) await archivePart(bucket, day, "dropped", ofDay);
+  const keys = JSON.stringify(oldest.map(({ log: name, id, bytes: size }) => [name, id, size]));
+  const deletion = await runBatch(
     db,
-    db.prepare(SQL.deleteSegments).bind(keys),
-    ...(statements as [D1PreparedStatement]),
+    db.prepare(SQL.deleteDropped).bind(keys),
+    db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), ids.toSorted().at(-1)),
   );
-  return must("delete segments", answer)[0].reduce((sum, { entries }) => sum + entries, 0);
+  must("delete segments", deletion);
 }
 
 /** Deletes what is told of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */

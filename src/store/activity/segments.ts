@@ -2,20 +2,43 @@ import { dayKey } from "../../crypto/day-keys.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
 import { NOWHERE, open, seal } from "../../crypto/seal.ts";
 import { type Activity, type AdminResource, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
-import { isId, timeOf, timePrefix } from "../../model/ids.ts";
+import { firstIdAt, isId, timeOf, timePrefix } from "../../model/ids.ts";
 import { defect, fail, ok, type Result } from "../../model/result.ts";
-import { DAY } from "../../model/time.ts";
+import { dayOf } from "../../model/time.ts";
 import { isEntry } from "./entry-rows.ts";
 
 /**
- * Segments: how reads, denials and sign-ins are stored (decision 0044). A segment is a row of `log_segments` with entries of one log and one
- * day (UTC). Its text has one line for each hand-over, which is what one flush has of that log and day, and is only appended to:
+ * Segments: how reads, denials and sign-ins are stored (decision 0044). A segment is a row of `log_segments` with entries of one log. Its text has
+ * one line for each hand-over, which is what one flush has of that log, of one cell of `CELLS` and of one day (UTC), and is only appended to:
  *
  *     {"rootKey": id, "entries": [[id, action, result, actor, item, version, resource], …], "sealed": text}
  *
- * The sealed text has of each entry the id, the origin, and the ids of several Items. A hand-over has the id of its first entry, which is in
- * no other one.
+ * The sealed text has of each entry the id, the origin, and the ids of several Items. The key of a segment is a cell: what the ids of all its entries
+ * begin with. A cell that began on the day before has no entries of a day, so a segment has one day. A hand-over without room in its cells is a segment
+ * of its own under its first id.
  */
+
+/** The digits of a cell: 5 hours, 17 minutes, 66 seconds or 4 seconds. The hyphen of an id counts. */
+export const CELLS = [6, 7, 8, 10] as const;
+const [LARGEST, , , SMALLEST] = CELLS;
+
+/** Returns the least id of a cell, or an id. */
+export const firstIdOf = (key: string): string => key + firstIdAt(0).slice(key.length);
+
+/** Returns the largest cell that has an id, or a smaller cell. */
+export const largestCell = (id: string): string => id.slice(0, LARGEST);
+
+/** Returns the smallest cell that has an id. */
+export const smallestCell = (id: string): string => id.slice(0, SMALLEST);
+
+/** Returns the day (UTC) of a segment, or of an entry. */
+export const dayOfKey = (key: string): string => dayOf(timeOf(firstIdOf(key)));
+
+/** SQL: whether the key of a segment tells a time. That of a damaged row may not: it belongs to no day, and holds up none of the others. */
+export const HAS_CELL = `(length(id) >= ${LARGEST} AND substr(id, 1, ${LARGEST}) NOT GLOB '*[^0-9a-f]*')`;
+
+/** Returns whether an id belongs under the key of a segment. */
+const isUnder = (key: string, id: string): boolean => smallestCell(id).startsWith(key.slice(0, SMALLEST)) && id >= key;
 
 /** The resources of entries of the admin's log that others than the admin cause, without a right to it. */
 const SIGN_IN: AdminResource = "SESSION";
@@ -48,18 +71,21 @@ function segmentLogOf({ log, result, resource }: Pick<Activity, "log" | "result"
   return reads;
 }
 
-/** The entries that one flush hands over to one log and day. */
+/** The entries that one flush hands over to one log, cell and day. */
 export interface HandOver {
   /** Of segments. */
   readonly log: string;
-  /** The first id, which is also that of the hand-over, and the last one; and what the ids of the day begin with, and those of the next day. */
+  /** The first id, which is also that of the hand-over. */
   readonly first: string;
-  readonly last: string;
+  /** What comes before all ids of its day, and after all cells that began before. */
   readonly day: string;
-  readonly end: string;
   readonly entries: number;
   readonly line: string;
 }
+
+/** Returns what the entries of a hand-over have in common: the log of segments, the day and the smallest cell. */
+const groupOf = (entry: Pick<Activity, "id" | "log" | "result" | "resource">): string =>
+  [segmentLogOf(entry) ?? "", dayOfKey(entry.id), smallestCell(entry.id)].join(" ");
 
 type Columns = Pick<Activity, "id" | "action" | "result" | "actor" | "item" | "version" | "resource">;
 const COLUMNS = ["id", "action", "result", "actor", "item", "version", "resource"] as const;
@@ -85,11 +111,10 @@ function textsOf({ id, origin: { userAgent, requestIp, token }, items, reason }:
     : [id, userAgent, requestIp, items, token, reason];
 }
 
-/** Makes the hand-overs of entries: one for each log and day. Entries that no log has are left out. */
+/** Makes the hand-overs of entries. Entries that no log has are left out. */
 export async function sealHandOvers(keyring: Keyring, entries: readonly Activity[]): Promise<HandOver[]> {
-  const groups = Map.groupBy(entries, (entry) => `${segmentLogOf(entry) ?? ""} ${Math.floor(timeOf(entry.id) / DAY)}`);
-  const sealable = [...groups].filter(([key]) => !key.startsWith(" "));
-  return Promise.all(sealable.map(([key, group]) => sealHandOver(keyring, key.split(" ")[0]!, group)));
+  const sealable = [...Map.groupBy(entries, groupOf)].filter(([group]) => !group.startsWith(" "));
+  return Promise.all(sealable.map(([group, entriesOfGroup]) => sealHandOver(keyring, group.split(" ")[0]!, entriesOfGroup)));
 }
 
 async function sealHandOver({ active }: Keyring, log: string, unordered: readonly Activity[]): Promise<HandOver> {
@@ -107,15 +132,13 @@ async function sealHandOver({ active }: Keyring, log: string, unordered: readonl
 
 /** The hand-over of a line. In: its entries, in the order of their ids. */
 function handOverOf(log: string, entries: readonly Pick<Activity, "id">[], line: string): HandOver {
-  const [first, last] = [entries[0]!.id, entries.at(-1)!.id];
-  const start = timeOf(first) - (timeOf(first) % DAY);
-  const [day, end] = [timePrefix(start), timePrefix(start + DAY)];
-  return { log, first, last, day, end, entries: entries.length, line };
+  const first = entries[0]!.id;
+  return { log, first, day: timePrefix(Date.parse(dayOfKey(first))), entries: entries.length, line };
 }
 
 /**
  * Parses a hand-over that the queue has delivered. Throws unless it is one that `sealHandOvers` makes: its line opens under a known root
- * key, and all entries are of its log and day.
+ * key, and all entries are of one group.
  */
 export async function parseHandOver(keyring: Keyring, { log, line }: HandOver): Promise<HandOver> {
   const entries = entriesOf({ log, id: "", lines: line });
@@ -125,37 +148,28 @@ export async function parseHandOver(keyring: Keyring, { log, line }: HandOver): 
     JSON.stringify(start?.line) === line &&
     keyring.keys.has(start!.line!.rootKey) &&
     listed.every((entry) => !("broken" in entry)) &&
+    segmentLogOf(start!) === log &&
     entries.every(
-      (entry, index) => isCounted(entry) && segmentLogOf(entry) === log && (index === 0 || entry.id > entries[index - 1]!.id),
+      (entry, index) =>
+        isCounted(entry) && groupOf(entry) === groupOf(start!) && (index === 0 || entry.id > entries[index - 1]!.id),
     );
-  const handOver = handOverOf(log, entries, line);
-  if (!isMade || !(handOver.last < handOver.end)) throw defect("a hand-over that no flush has made");
-  return handOver;
+  if (!isMade) throw defect("a hand-over that no flush has made");
+  return handOverOf(log, entries, line);
 }
-
-/**
- * What comes before the id of a hand-over in its line, and nowhere else: JSON escapes the quotation marks of every value. The id alone may
- * be in another line too, because a client chooses the id of the Item in a denied request.
- */
-export const HAND_OVER_START = '"entries":[["';
 
 const associatedData = (log: string, handOver: string, key: string) =>
   ({ kind: "handOver", vault: log.slice(0, NOWHERE.length), record: handOver, version: 0, key }) as const;
 
-/** A segment, or what is archived of one. */
+/** A segment. */
 export interface Segment {
   /** Of segments. */
   readonly log: string;
-  /** No entry of the segment has a lower id. */
   readonly id: string;
   readonly lines: string;
 }
 
 /** The lines of a text. One damaged character costs one line: where it was the end of a line, the beginning of the next one tells. */
-export const splitLines = (lines: string): string[] => lines.split(/\n|(?=\{"rootKey":)/).filter((line) => line !== "");
-
-/** What tells lines apart: the id of the hand-over, or of a damaged line the line itself. */
-export const lineKey = (text: string): string => (parseLine(text)?.entries[0]?.[0] as string | undefined) ?? text;
+const splitLines = (lines: string): string[] => lines.split(/\n|(?=\{"rootKey":)/).filter((line) => line !== "");
 
 function parseLine(text: string): Line | undefined {
   try {
@@ -171,12 +185,16 @@ function parseLine(text: string): Line | undefined {
   }
 }
 
-/** The entries of a segment. A line that cannot be read is one entry, whose id is that of the segment and the number of the line. */
-export function entriesOf({ log, id, lines }: Segment): SegmentEntry[] {
+/**
+ * The entries of a segment. A line that cannot be read, or an entry that does not belong under the key, is one entry whose id is the first id of the
+ * key with the place of the line.
+ */
+export function entriesOf({ log, id: key, lines }: Segment): SegmentEntry[] {
   const vault = log.slice(0, NOWHERE.length);
   return splitLines(lines).flatMap((text, number): SegmentEntry[] => {
     const line = parseLine(text);
-    if (!line) return [{ ...BROKEN_COLUMNS, log: vault, id: `${id}.${number}`, line, index: 0 }];
+    const broken = { ...BROKEN_COLUMNS, log: vault, id: `${firstIdOf(key)}.${key.length}.${number}`, line: undefined, index: 0 };
+    if (!line?.entries.every(([id]) => isUnder(key, String(id)))) return [broken];
     return line.entries.map((values, index) => {
       const columns = Object.fromEntries(COLUMNS.map((name, column) => [name, values[column] ?? null])) as unknown as Columns;
       return Object.assign(columns, { log: vault, line, index });

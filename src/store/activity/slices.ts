@@ -3,9 +3,9 @@ import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow } from "./entry-rows.ts";
-import { combine, type Slice, type Start } from "./merge.ts";
-import { callsWithin, OVERLAP_SEGMENTS_MIN, type Reading, rowsRead, segmentRowsMax, segmentsWithin } from "./reading.ts";
-import { entriesOf, type SegmentEntry, segmentLogsOf } from "./segments.ts";
+import { combine, NEWEST, type Slice, type Start } from "./merge.ts";
+import { type Reading, rowsRead, segmentRowsMax, segmentsWithin } from "./reading.ts";
+import { CELLS, entriesOf, type SegmentEntry, segmentLogsOf, smallestCell } from "./segments.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import { readBatch, type Store } from "../d1/database.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
@@ -53,31 +53,31 @@ const LOG_BYTES_MAX = 1_000_000;
 /** The segments of a log that one call reads, unless more entries are asked for or the budget has fewer. */
 const LOG_SEGMENTS_MAX = 64;
 
-/** Comes after each id that begins with the one before it: that of a damaged line is the segment's with a point and a number. */
-const AFTER = "/";
-
-/** SQL: whether a page that ends at what `last_id` bounds would not be older than the id before which it begins. */
-const OVERLAPS = `segments.last_id || '${AFTER}' >= starts.value ->> 2`;
-
-/** SQL: whether a segment is read. In: `told` is the newer one before it. */
-const IS_READ = `((${OVERLAPS} OR told.entries < ?2) AND told.bytes < ?8 AND told.number < ?9)`;
-
 /**
- * The segments of a log that are read: those below a key, the newest first, until they have so many entries (?2) that are all before an id.
- * At least the first one, and at most so many bytes (?8) and segments (?9). The first segment after those is told without its text: `last_id`
- * bounds what was not read. A JSON array of them. It goes from segment to segment, because window functions read each one several times.
+ * The segments of a log that are read: those below an id, the newest first, until they have so many entries (?2), bytes (?8) or segments (?9), and then
+ * those whose cells have the last one. A JSON array of the key of the last one, the next key below it, and all that were read. A key sorts before all
+ * ids of its cell, so these are all segments with ids from the last key on. It goes from segment to segment, because window functions read each one
+ * several times.
  */
 const SEGMENTS = `
-  WITH RECURSIVE told (number, id, last_id, isRead, entries, bytes, lines) AS (
-    SELECT 0, starts.value ->> 3, NULL, 1, 0, 0, NULL
+  WITH RECURSIVE told (number, id, entries, bytes, lines) AS (
+    SELECT 0, starts.value ->> 2, 0, 0, NULL
     UNION ALL
-    SELECT told.number + 1, segments.id, segments.last_id, ${IS_READ},
-      told.entries + CASE WHEN ${OVERLAPS} THEN 0 ELSE max(segments.entries, 1) END, told.bytes + octet_length(segments.lines),
-      CASE WHEN ${IS_READ} THEN segments.lines END
+    SELECT told.number + 1, segments.id,
+      told.entries + CASE WHEN substr(starts.value ->> 2, 1, length(segments.id)) = segments.id THEN 0 ELSE max(segments.entries, 1) END,
+      told.bytes + octet_length(segments.lines), segments.lines
     FROM told JOIN log_segments AS segments ON segments.vault_id = starts.value ->> 1
       AND segments.id = (SELECT max(id) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < told.id)
-    WHERE told.isRead)
-  SELECT json_group_array(json_array(id, last_id, lines)) FROM told WHERE number > 0`;
+    WHERE told.entries < ?2 AND told.bytes < ?8 AND told.number < ?9),
+  oldest (id) AS (SELECT min(id) FROM told)
+  SELECT json_array(
+    oldest.id,
+    (SELECT max(id) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < oldest.id),
+    (SELECT json_group_array(json_array(id, lines)) FROM (
+      SELECT id, lines FROM told WHERE number > 0
+      UNION ALL SELECT id, lines FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < oldest.id
+        AND id IN (${CELLS.map((digits) => `substr(oldest.id, 1, ${digits})`).join(", ")}))))
+  FROM oldest`;
 
 /** The newest entry that one of the logs has dropped. In: the number of the parameter with the logs. */
 const newestDropped = (logs: number): string =>
@@ -90,7 +90,7 @@ const SQL = {
       SELECT json_array(count(*), min(id), json_group_array(json_array(${SELECTED})) FILTER (WHERE ${MATCHES}))
       FROM (SELECT * FROM activity WHERE vault_id = starts.value ->> 0 AND id < starts.value ->> 2 ORDER BY id DESC LIMIT ?2)
     ) AS slice, CASE
-      WHEN EXISTS (SELECT 1 FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 3) THEN (${SEGMENTS}) ELSE '[]'
+      WHEN EXISTS (SELECT 1 FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 2) THEN (${SEGMENTS}) ELSE '["",null,[]]'
     END AS segments
     FROM json_each(?1) AS starts ORDER BY starts.key`,
   // No log is counted after those that have more than is counted.
@@ -102,6 +102,10 @@ const SQL = {
         SELECT entries FROM log_segments WHERE vault_id = ?1 ->> number LIMIT ?2)), 0)
       FROM counted WHERE number < json_array_length(?1) AND total < ?2)
     SELECT max(total) AS total, ${newestDropped(3)} FROM counted`,
+  /** The segments under ids of a cell that come before those that were read. */
+  rest: `
+    SELECT starts.key AS part, log_segments.id, lines FROM json_each(?1) AS starts
+    CROSS JOIN log_segments ON vault_id = starts.value ->> 0 AND log_segments.id > ?2 AND log_segments.id < starts.value ->> 1`,
   dropped: `SELECT 0 AS total, ${newestDropped(1)}`,
 };
 
@@ -112,8 +116,11 @@ interface SliceOptions {
   readonly reading: Reading;
 }
 
-/** Without its lines it was not read. */
-type SegmentKey = readonly [id: string, lastId: string, lines: string | null];
+type SliceOfSegments = readonly [
+  oldest: string,
+  next: string | null,
+  segments: readonly (readonly [id: string, lines: string])[],
+];
 
 /** The rows of a log that were read, the id of the last one, and those that match the filter. */
 type SliceOfRows = readonly [rowCount: number, end: string | null, matching: unknown[][]];
@@ -121,30 +128,12 @@ type SliceOfRows = readonly [rowCount: number, end: string | null, matching: unk
 interface SliceRow {
   /** A `SliceOfRows` as JSON. */
   readonly slice: string;
-  /** A JSON array. */
+  /** A `SliceOfSegments` as JSON. */
   readonly segments: string;
 }
 
-/** What one call reads. */
-interface SliceBounds {
-  /** The most entries of a log. */
-  readonly size: number;
-  /** The rows that D1 may read for the segments of all logs. */
-  readonly segmentRows: number;
-  /** The segments of a log that are read whatever `segmentRows` is. */
-  readonly segmentsMin: number;
-}
-
-/** A log of segments of which a slice is read. */
-interface Part {
-  readonly start: Start;
-  readonly log: string;
-  readonly rows: string | null;
-}
-
 /**
- * Reads at most `size` rows, and segments with so many entries, from each start on, in one D1 call, unless more segments overlap there than
- * one call reads. In: the logs to count too, and those of which to tell the newest entry that was dropped because there were too many.
+ * Reads at most `size` rows, and segments with so many entries, from each start on, in one D1 call. In: the logs to count too, and those of which to tell the newest entry that was dropped because there were too many.
  */
 export async function readSlices(
   store: Store,
@@ -155,14 +144,13 @@ export async function readSlices(
 ): Promise<Result<{ slices: Slice<StoredEntry>[]; total: number; dropped: string | undefined }>> {
   // The rows of a log are read with its first segments.
   const parts = starts.flatMap((start) =>
-    segmentLogsOf(start.log).map((log, index): Part => ({ start, log, rows: index === 0 ? log : null })),
+    segmentLogsOf(start.log).map((log, index) => ({ start, log, rows: index === 0 ? log : null })),
   );
-  const listed = parts.map(({ start, log, rows }) => [rows, reading.ended.has(log) ? null : log, start.before, start.before]);
-  const isFirst = reading.calls++ === 0;
-  const segmentRows = segmentRowsMax(reading, starts.length * size);
+  const listed = parts.map(({ start, log, rows }) => [rows, reading.ended.has(log) ? null : log, start.before]);
+  reading.calls++;
   type Rows = [SliceRow, { total: number; dropped: string | null }];
   const statements = [
-    slicesStatement(store, listed, { size, segmentRows, segmentsMin: 1, filter }),
+    slicesStatement(store, listed, size, segmentRowsMax(reading, starts.length * size), filter),
     totalStatement(store, countedLogs, reportedLogs),
   ] as const;
   const answer = await (claims === ADMIN
@@ -170,19 +158,19 @@ export async function readSlices(
     : loadForToken<Rows>(store, claims, ...statements));
   if (!answer.ok) return answer;
   const [rows, [count]] = answer.value;
-  const slicesOfRows = rows.map(({ slice }) => JSON.parse(slice) as SliceOfRows);
   // What is counted reads a row for each entry, or a segment, up to the limit: rows first, and then segments.
-  const countedRows = Math.min(count!.total, 2 * LIMITS.countedActivity) + reportedLogs.length;
-  reading.rows -= slicesOfRows.reduce((sum, [rowCount]) => sum + rowCount, countedRows);
-  const segments = rows.map((row) => parseSegments(row, reading));
-  for (const [index, { log }] of parts.entries()) if (segments[index]!.length === 0) reading.ended.add(log);
-  const overlapping = await readOverlapping(store, parts, segments, { size, filter, reading });
-  if (!overlapping.ok) return overlapping;
-  const slices = parts.map(({ start, log }, index) => [
-    sliceOfRows(start.log, slicesOfRows[index]!, size),
-    sliceOfSegments(start, log, segments[index]!, { filter, isFirst }),
-  ]);
-  const slicesOfLogs = Map.groupBy(slices.flat(), ({ log }) => log);
+  reading.rows -= Math.min(count!.total, 2 * LIMITS.countedActivity) + reportedLogs.length;
+  const segments = rows.map((row) => JSON.parse(row.segments) as SliceOfSegments);
+  const rest = await readRest(store, parts, segments);
+  if (!rest.ok) return rest;
+  const slices = parts.flatMap(({ start, log }, index): Slice<StoredEntry>[] => {
+    const slice = JSON.parse(rows[index]!.slice) as SliceOfRows;
+    const read = rest.value[index]!;
+    reading.rows -= slice[0] + rowsRead(read[2].length);
+    if (read[2].length === 0) reading.ended.add(log);
+    return [sliceOfRows(start.log, slice, size), sliceOfSegments(start, log, read, filter)];
+  });
+  const slicesOfLogs = Map.groupBy(slices, ({ log }) => log);
   return ok({
     slices: [...slicesOfLogs].map(([log, slicesOfLog]) => combine(log, slicesOfLog)),
     total: count!.total,
@@ -190,18 +178,21 @@ export async function readSlices(
   });
 }
 
-/** Prepares a call. In: of each part the log of its rows, that of its segments, the id before which it begins, and the key below which its segments are read. */
+/**
+ * Prepares a call. In: of each part the log of its rows, that of its segments, and the id before which it begins; the rows that D1 may read for the
+ * segments of all logs.
+ */
 function slicesStatement(
   store: Store,
   listed: readonly (string | null)[][],
-  { size, segmentRows, segmentsMin, filter }: SliceBounds & { readonly filter: ActivityFilter },
+  size: number,
+  segmentRows: number,
+  { actor, action, result, item, vault }: ActivityFilter,
 ): D1PreparedStatement {
-  const { actor, action, result, item, vault } = filter;
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
   const searched = Math.max(1, listed.filter(([, log]) => log !== null).length);
   const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / searched));
-  const segmentsMax = Math.max(segmentsMin, segmentsWithin(segmentRows, searched));
-  const segments = Math.min(Math.max(size, LOG_SEGMENTS_MAX), segmentsMax);
+  const segments = Math.min(Math.max(size, LOG_SEGMENTS_MAX), Math.max(1, segmentsWithin(segmentRows, searched)));
   return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segments);
 }
 
@@ -209,49 +200,6 @@ function totalStatement({ db }: Store, countedLogs: readonly string[], reportedL
   if (countedLogs.length === 0) return db.prepare(SQL.dropped).bind(JSON.stringify(reportedLogs));
   const logs = JSON.stringify(countedLogs.flatMap(segmentLogsOf));
   return db.prepare(SQL.total).bind(logs, LIMITS.countedActivity + 1, JSON.stringify(reportedLogs));
-}
-
-/**
- * Reads on below the segments that were read, while one that was not read may have the newest entries of the slice: several isolates have
- * flushed batches of the same time. Adds what it reads to `segments`. The first call of a page does so whatever the budget has: what it leaves
- * open, no later call can find.
- */
-async function readOverlapping(
-  store: Store,
-  parts: readonly Part[],
-  segments: SegmentKey[][],
-  { size, filter, reading }: { readonly size: number; readonly filter: ActivityFilter; readonly reading: Reading },
-): Promise<Result<void>> {
-  for (; reading.overlapping > 0; reading.overlapping--) {
-    const open = [...parts.entries()].filter(([index, { start }]) => (boundOf(segments[index]!) ?? "") >= start.before);
-    if (open.length === 0 || (reading.calls > 1 && callsWithin(reading.rows, open.length) < 1)) break;
-    const bounds = { size, segmentRows: reading.rows / 2, segmentsMin: OVERLAP_SEGMENTS_MIN };
-    const listed = open.map(([index, { start, log }]) => [null, log, start.before, readOf(segments[index]!).at(-1)![0]]);
-    const read = await readBatch<[SliceRow]>(store, slicesStatement(store, listed, { ...bounds, filter }));
-    if (!read.ok) return read;
-    for (const [number, [index]] of open.entries())
-      segments[index] = [...readOf(segments[index]!), ...parseSegments(read.value[0][number]!, reading)];
-  }
-  return ok(undefined);
-}
-
-/** Takes the rows of the segments off the budget. */
-function parseSegments({ segments }: SliceRow, reading: Reading): SegmentKey[] {
-  const keys = JSON.parse(segments) as SegmentKey[];
-  reading.rows -= rowsRead(keys.length);
-  return keys;
-}
-
-/** The segments that were read, the newest first: none after the first one that was not. */
-function readOf(segments: readonly SegmentKey[]): readonly SegmentKey[] {
-  const unread = segments.findIndex(([, , lines]) => lines === null);
-  return unread < 0 ? segments : segments.slice(0, unread);
-}
-
-/** What comes after all entries of the segments that were not read; `undefined`: all were read. */
-function boundOf(segments: readonly SegmentKey[]): string | undefined {
-  const unread = segments.find(([, , lines]) => lines === null);
-  return unread && `${unread[0] > unread[1] ? unread[0] : unread[1]}${AFTER}`;
 }
 
 function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: number): Slice<StoredEntry> {
@@ -262,23 +210,51 @@ function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: 
   return { log, entries, end: end ?? "", more: rowCount === size };
 }
 
+/** Whether the smallest cell of the last segment that was read has more segments, under ids. These may have any id of the cell. */
+const isCut = ([oldest, next]: SliceOfSegments): boolean => next !== null && next > smallestCell(oldest);
+
 /**
- * The entries of segments that are certain: none that was not read comes between them. While segments that were not read still overlap,
- * there are none, and the page ends where the slice begins. Only in the first call of a page, which read `OVERLAP_CALLS_MAX` times, are those
- * that were read taken as certain, so that the pages go on.
+ * Reads on to the beginning of the newest cell of those that are cut, so that a page has entries. No more of it was written than D1 takes in four
+ * seconds.
  */
+async function readRest(
+  store: Store,
+  parts: readonly { readonly log: string }[],
+  slices: readonly SliceOfSegments[],
+): Promise<Result<readonly SliceOfSegments[]>> {
+  const cell = slices
+    .filter(isCut)
+    .map(([oldest]) => smallestCell(oldest))
+    .toSorted()
+    .at(-1);
+  if (cell === undefined) return ok(slices);
+  const starts = slices.map((slice, index) => [isCut(slice) && slice[0] > cell ? parts[index]!.log : null, slice[0]]);
+  const read = await readBatch<[{ part: number; id: string; lines: string }]>(
+    store,
+    store.db.prepare(SQL.rest).bind(JSON.stringify(starts), cell),
+  );
+  if (!read.ok) return read;
+  const rest = Map.groupBy(read.value[0], ({ part }) => part);
+  return ok(
+    slices.map((slice, index): SliceOfSegments => {
+      const more = rest.get(index)?.map(({ id, lines }) => [id, lines] as const);
+      // What comes before the cell is not known, so there may be more.
+      return more ? [cell, "", [...slice[2], ...more]] : slice;
+    }),
+  );
+}
+
+/** The entries of the segments that were read, which are all from the key of the oldest one on, or from the end of its cell while that is cut. */
 function sliceOfSegments(
   { log, before }: Start,
   segmentLog: string,
-  segments: readonly SegmentKey[],
-  { filter, isFirst }: { readonly filter: ActivityFilter; readonly isFirst: boolean },
+  slice: SliceOfSegments,
+  filter: ActivityFilter,
 ): Slice<StoredEntry> {
-  const complete = readOf(segments);
-  const bound = boundOf(segments);
-  const isOpen = bound !== undefined && bound >= before;
-  if (isOpen && !isFirst) return { log, entries: [], end: before, more: true };
-  const entries = complete
-    .flatMap(([id, , lines]) => entriesOf({ log: segmentLog, id, lines: lines! }))
+  const [oldest, next, segments] = slice;
+  const end = isCut(slice) ? `${smallestCell(oldest)}${NEWEST}` : oldest;
+  const entries = segments
+    .flatMap(([id, lines]) => entriesOf({ log: segmentLog, id, lines }))
     .filter((entry) => entry.id < before && matches(entry, filter));
-  return { log, entries, end: isOpen ? complete.at(-1)![0] : (bound ?? ""), more: bound !== undefined };
+  return { log, entries, end: next === null ? "" : end, more: next !== null };
 }

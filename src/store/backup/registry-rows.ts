@@ -9,28 +9,25 @@ import { areOfOneDay, type Unit } from "./cut.ts";
 /** Reads the rows of the registry: those that belong to no vault. */
 
 /**
- * SQL: what the logs of the admin, of tokens and of deleted vaults have in a table. The query goes from log to log, because the key begins
+ * SQL: the entries of the logs of the admin, of tokens and of deleted vaults. The query goes from log to log, because the key begins
  * with the log; otherwise SQLite would read every row. The result is in the order of the key without a sort, because the list of logs and
  * each log are in that order. By a range of ids, because SQLite reads a log from its beginning for a comparison of whole keys.
  */
-const inOtherLogs = (table: "activity" | "log_segments"): string => `(
+const IN_OTHER_LOGS = `(
     WITH RECURSIVE logs (log) AS (
-      SELECT min(vault_id) FROM ${table} WHERE vault_id >= ?1
-      UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
+      SELECT min(vault_id) FROM activity WHERE vault_id >= ?1
+      UNION ALL SELECT (SELECT min(vault_id) FROM activity WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
     SELECT log FROM logs WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = log))
-  CROSS JOIN ${table} ON vault_id = log AND id >= iif(log = ?1, ?2, '') WHERE true`;
+  CROSS JOIN activity ON vault_id = log AND id >= iif(log = ?1, ?2, '') WHERE true`;
 
 const REGISTRY_TABLES = backedUpIn("registry");
 
 /** The most rows of a slice. A row has up to about 8 KiB. */
 const SLICE_ROWS_MAX = 1_000;
-/** The most segments of the log in a slice. A segment has up to about 80 KiB. */
-const SLICE_SEGMENTS_MAX = 50;
 
 /** For some tables: FROM and WHERE, whether ORDER BY is needed, and the most rows of a slice. */
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
-  activity: [inOtherLogs("activity"), false, SLICE_ROWS_MAX],
-  log_segments: [inOtherLogs("log_segments"), false, SLICE_SEGMENTS_MAX],
+  activity: [IN_OTHER_LOGS, false, SLICE_ROWS_MAX],
   // A restore ends tokens, and those of workloads leave no name.
   tokens: [`tokens WHERE ${LEAVES_NAME}`, true, SLICE_ROWS_MAX],
 };

@@ -4,7 +4,6 @@ import type { Cell, Part } from "../../model/backup.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import { isId } from "../../model/ids.ts";
 import { type ActivityRow, openActivity } from "../activity/entry-rows.ts";
-import { entriesOf, listSegmentEntry, type Segment } from "../activity/segments.ts";
 import { repairIndexes } from "../commit/repairs.ts";
 import type { Store } from "../d1/database.ts";
 import { openWebhook, type WebhookRow } from "../events/webhook-rows.ts";
@@ -120,8 +119,6 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
     const opened = await openActivity(store.keyring, as<ActivityRow>({ ...row, log, item: row["item_id"]! }));
     return opened.ok || opened.failure.kind === "misconfigured" ? [] : [closed(log, "activity", row)];
   },
-  log_segments: async ({ store, vault }, row) =>
-    checkLines(store, as<Segment>({ ...row, log: String(row["vault_id"] ?? vault) })),
   root_keys: async ({ store }, row) => {
     const root = store.keyring.keys.get(String(row["id"]));
     const found = root && (await faultOfProof(root, as<ProofRow>(row)));
@@ -131,15 +128,6 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
   ended_tokens: checkToken("ended_tokens"),
   past_writes: plain,
 };
-
-/** Decrypts each line of a segment. A damaged line is one fault. */
-export async function checkLines({ keyring }: Pick<Store, "keyring">, segment: Segment): Promise<Fault[]> {
-  const entries = entriesOf(segment);
-  const listed = await Promise.all(entries.map((entry) => listSegmentEntry(keyring, entry)));
-  const broken = entries.filter((_, index) => "broken" in listed[index]!);
-  const lines = [...new Map(broken.map((entry) => [entry.line ?? entry, entry])).values()];
-  return lines.map((entry) => closed(entry.log, "log_segments", { id: entry.id }));
-}
 
 /** Returns whether the CHECK of a column forbids a time, a number or a word. */
 export function isImpossible(table: string, column: string, value: Cell): boolean {

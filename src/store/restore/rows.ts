@@ -66,14 +66,9 @@ function chunk<T>(list: readonly T[], size: (one: T) => number): T[][] {
   return chunks;
 }
 
-/**
- * By table, what an insert does when the row exists: an entry of the log stays and gets its number again; a segment is replaced only by a
- * longer one.
- */
+/** By table, what an insert does when the row exists: an entry of the log stays and gets its number again. */
 const CONFLICT: Readonly<Record<string, string>> = {
   activity: "ON CONFLICT (vault_id, id) DO UPDATE SET sequence = excluded.sequence, at = excluded.at",
-  log_segments: `ON CONFLICT (vault_id, id) DO UPDATE SET last_id = max(last_id, excluded.last_id), entries = excluded.entries,
-    lines = excluded.lines WHERE octet_length(excluded.lines) > octet_length(lines)`,
 };
 
 const TABLES_OF_BACKUP = backedUpIn("vault");

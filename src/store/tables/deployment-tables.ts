@@ -151,10 +151,4 @@ export const DEPLOYMENT_TABLES = {
     backup: { in: ["registry"] },
     purge: { never: "a count of /metrics never goes back" },
   },
-  archived_days: {
-    key: ["day"],
-    columns: { day: "text", objects: "number" },
-    backup: { not: "it tells of the archive of this database" },
-    purge: { after: "the archive of the day is deleted" },
-  },
 } as const satisfies Readonly<Record<string, Table>>;

@@ -214,10 +214,10 @@ export const VAULT_TABLES = {
   },
   log_segments: {
     key: ["vault_id", "id"],
-    columns: { vault_id: "text", id: "id", last_id: "id", entries: "number", lines: "lines" },
+    columns: { vault_id: "text", id: "text", entries: "number", lines: "lines" },
     owner: { log: "vault_id" },
-    backup: { in: ["vault", "registry"] },
-    purge: { after: "ACTIVITY_RETENTION_DAYS, when the last entry is past it, or ACTIVITY_MAX_MB" },
+    backup: { not: "the archive of the log has a copy from the day after" },
+    purge: { after: "the day in which ACTIVITY_RETENTION_DAYS end, or ACTIVITY_MAX_MB" },
   },
   logs: {
     key: ["vault_id"],

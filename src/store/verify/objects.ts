@@ -1,12 +1,9 @@
-import { NOWHERE } from "../../crypto/seal.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { ARCHIVE, parseArchive, rowOf, segmentOf } from "../activity/archive.ts";
-import { openActivity } from "../activity/entry-rows.ts";
-import { entriesOf } from "../activity/segments.ts";
+import { ARCHIVE, objectOf, readObject } from "../activity/archive.ts";
+import { listStored } from "../activity/page.ts";
 import type { ObjectPage } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import { fault, type Fault } from "../checks/fault.ts";
-import { checkLines } from "../checks/parts.ts";
 import { runBatch } from "../d1/database.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./run.ts";
@@ -71,30 +68,27 @@ async function unnamedOf(db: D1Database, vault: string, keys: readonly string[])
   return read.ok ? ok(read.value[0].map(({ key }) => key)) : read;
 }
 
-const PAGE_ARCHIVES_MAX = 15;
+/** The most objects of a slice, and about the bytes with which it ends. */
+const ARCHIVES_MAX = { objects: 15, bytes: 4 * 1024 * 1024 };
 
 /** Checks each object of the archive of the log, and each entry in it. */
 export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
-  const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: PAGE_ARCHIVES_MAX, after: String(after ?? "") }));
+  const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: ARCHIVES_MAX.objects, after: String(after ?? "") }));
   if (!page.ok) return page;
   const faults: Fault[] = [];
-  let [rows, bytes] = [0, 0];
-  for (const { key } of page.value.objects) {
-    const text = await tryBucket(async () => (await files.get(key))?.text());
+  let [rows, bytes, last] = [0, 0, ""];
+  for (const head of page.value.objects) {
+    if (bytes > 0 && bytes + head.size > ARCHIVES_MAX.bytes) return ok({ faults, checked: { rows, bytes }, after: [last] });
+    last = head.key;
+    const text = await tryBucket(async () => (await files.get(head.key))?.text());
     if (!text.ok) return text;
     if (text.value === undefined) continue; // past its retention by now
+    const entries = readObject(objectOf(head), text.value);
+    rows += entries.length;
     bytes += text.value.length;
-    const segment = segmentOf(key, text.value);
-    const opened = segment ? ok([]) : parseArchive(text.value);
-    const day = key.slice(ARCHIVE.length, key.lastIndexOf("/"));
-    const entries = opened.ok ? opened.value.map((row, index) => rowOf(day, NOWHERE, String(index), row)) : [];
-    rows += segment ? entriesOf(segment).length : entries.length;
-    const broken = segment ? await checkLines(store, segment) : [];
-    if (!opened.ok || broken.length > 0)
-      faults.push(fault("archive_unreadable", { id: key }, "the object, or a line of it, cannot be read"));
-    for (const row of entries)
-      if (!(await openActivity(store.keyring, row)).ok)
-        faults.push(fault("row_unreadable", { vault: row.log, table: "activity", id: row.id }, "the entry cannot be decrypted"));
+    const listed = await Promise.all(entries.map(({ entry }) => listStored(store.keyring, entry)));
+    const broken = listed.filter((one) => "broken" in one).length;
+    if (broken > 0) faults.push(fault("archive_unreadable", { id: head.key }, `${broken} of its entries cannot be decrypted`));
   }
   return ok({ faults, checked: { rows, bytes }, after: afterOf(page.value) });
 }

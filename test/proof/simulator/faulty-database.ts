@@ -43,13 +43,6 @@ const D1_FAULTS = Object.keys(COURSES) as (keyof typeof COURSES)[];
 const WAY = 4;
 const LATE = 3;
 
-/**
- * Whether a flush of the log would be late. The export shows its entries twice when the consumer of the queue has archived them meanwhile,
- * because D1 was nearly full (decision 0044): D1 loses such a flush here.
- */
-const isLateFlush = (fault: FaultName, statements: readonly Statement[]): boolean =>
-  fault === "D1 executed the batch after the deadline" && statements.some(({ sql }) => sql.includes("INSERT INTO log_segments"));
-
 /** Whether no answer waits for the call: the query for a bookmark (src/store/d1/near-reads.ts). */
 const isForLater = ([first]: readonly Statement[]): boolean => first?.sql === "SELECT 1";
 
@@ -66,7 +59,7 @@ export function connectDatabase(world: World, owner: Owner): D1Database {
     const mayFail = owner.share === undefined || random() < owner.share;
     const fault = mayFail ? (faults.draw(D1_FAULTS) as keyof typeof COURSES | undefined) : undefined;
     if (fault) troubles?.add(fault);
-    const course: Course = fault ? COURSES[isLateFlush(fault, statements) ? "D1 lost the batch" : fault] : USUAL;
+    const course: Course = fault ? COURSES[fault] : USUAL;
     const evicts = owner.evict && faults.draw(["coordinator evicted during a D1 call"]);
     if (evicts) clock.after(3 * WAY * random(), owner.evict);
     await clock.sleep(WAY * random() + course.before * (1 + LATE * random()));

@@ -111,7 +111,6 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   "events: a write has the number of the one before it": { ...NO_PLANT, rewrite: rewrites.withEarlyNumbers },
   "events: the creations are left out": { ...NO_PLANT, rewrite: rewrites.withoutFirstEvents },
   "keys: an earlier one goes although texts are under it": { ...NO_PLANT, rewrite: rewrites.withEarlyRemoval },
-  "log: a hand-over is stored again": { ...NO_PLANT, rewrite: rewrites.withoutHandOverIds, seed: 4 },
   "log: a flush that D1 has not taken is not handed to the queue": { ...NO_PLANT, handOver: nothingHandedOver, seed: 10 },
   "jobs: a rewrap leaves tokens under another root key": { ...NO_PLANT, rewrite: rewrites.withoutReturnOfTokens, seed: 4 },
   "jobs: none excludes another one": { ...NO_PLANT, rewrite: rewrites.withoutHolders, seed: 2 },

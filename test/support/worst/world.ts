@@ -207,8 +207,9 @@ export async function fillLogs({ env }: World, logs: readonly string[], counts: 
 }
 
 const INSERT_SEGMENTS = `
-  INSERT INTO log_segments (vault_id, id, last_id, entries, lines)
-  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each(?1)`;
+  INSERT INTO log_segments (vault_id, id, entries, lines)
+  SELECT value ->> 0, value ->> 1, 1, value ->> 2 FROM json_each(?1)
+  WHERE true ON CONFLICT (vault_id, id) DO UPDATE SET entries = entries + 1, lines = lines || char(10) || excluded.lines`;
 
 /** Segments of a log. */
 interface Segments {
@@ -219,16 +220,18 @@ interface Segments {
   readonly items: number;
   /** Milliseconds between two reads of a segment. The next one begins after a minute. */
   readonly spacing: number;
+  /** The characters of its key: by turns, of a cell or an id. */
+  readonly digits: readonly number[];
 }
 
 /** Of each log three segments of some 32 KB, in which the reads are as large as they may be. */
-const LARGE_SEGMENTS: Segments = { count: 3, reads: 6, items: LIMITS.references, spacing: 2_500 };
+const LARGE_SEGMENTS: Segments = { count: 3, reads: 6, items: LIMITS.references, spacing: 100, digits: [8] };
 
 /** Of each log more segments than a page reads, of one read each. */
-const SHORT_SEGMENTS: Segments = { count: 40, reads: 1, items: 1, spacing: 0 };
+const SHORT_SEGMENTS: Segments = { count: 40, reads: 1, items: 1, spacing: 0, digits: [36] };
 
-/** Of each log segments of which each begins before the two before it end, as those of several isolates do. */
-const OVERLAPPING_SEGMENTS: Segments = { count: 20, reads: 2, items: 1, spacing: 130_000 };
+/** Of each log segments of cells of each size, which are in one another. */
+const NESTED_SEGMENTS: Segments = { count: 20, reads: 5, items: 1, spacing: 12_000, digits: [6, 7, 8, 10, 36] };
 
 /** Inserts segments into the logs. */
 async function fillSegments({ env }: World, logs: readonly string[], segmentsOfLog: Segments): Promise<void> {
@@ -250,9 +253,10 @@ async function fillSegments({ env }: World, logs: readonly string[], segmentsOfL
         return { ...columns, id, log, actor: log };
       });
       const handOvers = (await Promise.all(reads.map((entry) => sealHandOvers(keyring, [entry])))).flat();
-      // A segment is of one day.
-      for (const some of Map.groupBy(handOvers, ({ day }) => day).values())
-        segments.push([log, some[0]!.first, some.at(-1)!.last, some.length, some.map(({ line }) => line).join("\n")]);
+      for (const [place, { first, line }] of handOvers.entries()) {
+        const digits = segmentsOfLog.digits[place % segmentsOfLog.digits.length];
+        segments.push([log, first.slice(0, digits), line]);
+      }
     }
     await env.DB.batch([env.DB.prepare(INSERT_SEGMENTS).bind(JSON.stringify(segments))]);
   }
@@ -270,8 +274,8 @@ export const tokenOfFullLogs = (world: World): Promise<LogReader> => tokenOfLogs
 /** The same with short segments. */
 export const tokenOfShortSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, SHORT_SEGMENTS);
 
-/** The same with segments that overlap. */
-export const tokenOfOverlappingSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, OVERLAPPING_SEGMENTS);
+/** The same with segments of cells that are in one another. */
+export const tokenOfNestedSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, NESTED_SEGMENTS);
 
 async function tokenOfLogs(world: World, segments: Segments): Promise<LogReader> {
   const { id, token, vaults } = await tokenOfManyVaults(world);
