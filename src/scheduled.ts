@@ -3,13 +3,7 @@ import { must } from "./model/result.ts";
 import { startJob, callOperator } from "./durable-object-calls.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
-import {
-  archiveOldActivity,
-  copyNewSegments,
-  deleteOldActivity,
-  forgetLogs,
-  removeOldSegments,
-} from "./store/activity/retention.ts";
+import { copySegments, forgetLogs, removeOldRows, removeOldSegments } from "./store/activity/retention.ts";
 import { INVOCATION_CALLS_MAX, shareCalls, type Take } from "./store/d1/calls.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { type Counts, recordCounts } from "./store/health/counters.ts";
@@ -30,10 +24,10 @@ import { uuidOf } from "./model/ids.ts";
 import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
- * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 2. Archive: 1. Deleted vaults: 1. Due vaults:
+ * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 1. Deleted vaults: 1. Due vaults:
  * 1. Jobs: 1. Root keys: 2. Earlier keys: 2. Contents: 2. Counts: 1.
  */
-const UNSHARED_D1_CALLS = 13;
+const UNSHARED_D1_CALLS = 11;
 
 /**
  * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
@@ -87,9 +81,9 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
   const archives = activityArchive > activityRetention;
   // Beside each other, so that neither uses up the calls of the other, or stops with it.
   const parts = await Promise.allSettled([
-    archives ? archiveOldActivity(db, files, before, take) : deleteOldActivity(db, before, take),
+    removeOldRows(db, archives ? files : undefined, before, take),
     removeOldSegments(db, archives ? files : undefined, before, take),
-    copyNewSegments(db, files, now, take).then(() => 0),
+    copySegments(db, files, now, take).then(() => 0),
   ]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
   const removed = parts.reduce((sum, part) => sum + (part.status === "fulfilled" ? part.value : 0), 0);

@@ -57,11 +57,11 @@ const again = (entry: Activity): Activity => ({ ...entry, id: createRequestId(ti
 const daysOf = (id: string) => Math.floor(timeOf(id) / DAY);
 
 describe("the queue", () => {
-  it("may deliver a message twice, in one batch or in two: the log has one entry", async () => {
+  it("may deliver a message twice, in one batch or in two: the log shows one entry", async () => {
     const { vault, call, message } = await readOnce();
     await deliverMessages([message]);
     await deliverMessages([message, message]);
-    await readLog(call, 2);
+    expect((await call("GET", "/v1/activity")).body).toHaveLength(2);
     expect(await entriesOf(vault)).toHaveLength(2);
   });
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { DAY } from "../../src/model/time.ts";
-import { archiveOldActivity } from "../../src/store/activity/retention.ts";
+import { removeOldRows } from "../../src/store/activity/retention.ts";
 import { backUpAll } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { messageOf, recordingQueue, untilLogged } from "../support/activity.ts";
@@ -139,7 +139,7 @@ it("none is in an object of the two buckets, with Files, backups and the archive
     env.DB.prepare("UPDATE tokens SET sealed = claims"),
   ]);
   await backUpAll();
-  expect(await archiveOldActivity(env.DB, filesOf(env), Date.now() + DAY, () => true)).toBeGreaterThan(0);
+  expect(await removeOldRows(env.DB, filesOf(env), Date.now() + DAY, () => true)).toBeGreaterThan(0);
   const findings = [...(await verifyAll()).findings, ...(await verifyAll({ backup: true })).findings];
   expect(findings.length).toBeGreaterThan(2);
   expect(found(JSON.stringify(findings))).toEqual([]);

@@ -65,7 +65,7 @@ export async function archivePart(
   kind: PartKind,
   rows: readonly (ActivityRow | Segment)[],
 ): Promise<void> {
-  const bytes = new TextEncoder().encode(JSON.stringify(rows));
+  const bytes = new TextEncoder().encode(JSON.stringify(rows, (name, value: unknown) => (name === "bytes" ? undefined : value)));
   const [first, last] = [rows[0]!, rows.at(-1)!];
   const hash = (await sha256(bytes)).slice(0, 32);
   await bucket.put(partsOf(day, kind) + [first.log, first.id, last.log, last.id, hash].map(nameOf).join("/"), bytes);

@@ -1,10 +1,10 @@
 import { timePrefix } from "../../model/ids.ts";
-import { must, type Result } from "../../model/result.ts";
+import { must, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { admitBytes } from "../../memory-budget.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { listAll } from "../buckets/calls.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import {
   ARCHIVE,
   type ArchiveObject,
@@ -87,30 +87,31 @@ const SQL = {
     ${logs} SELECT min((SELECT id FROM ${table} WHERE vault_id = log AND id >= ?1 AND id < ?2 AND ${hasDay} ORDER BY id LIMIT 1)) AS id FROM logs`,
 };
 
-/** Reads what D1 has of a day: at most `room` rows, and so many segments. Throws when D1 fails. */
-export async function readStored(session: ExportSession, day: string, [log, id]: Place, room: number): Promise<Run> {
+/** Reads what D1 has of a day: at most `room` rows, and 64 segments. Fails with `unavailable`, or with `rate` if other requests have too many bytes in work. */
+export async function readStored(session: ExportSession, day: string, [log, id]: Place, room: number): Promise<Result<Run>> {
   session.calls++;
   const { store, vault } = session;
   const start = Date.parse(day);
   const [first, end] = [timePrefix(start), timePrefix(start + DAY)];
   const cell = smallestCell(id) > first ? smallestCell(id) : first;
-  const read = await runBatch<[{ entries: string }, Segment, Segment]>(
-    store.db,
+  const read = await readBatch<[{ entries: string }, Segment, Segment]>(
+    store,
     store.db.prepare(SQL.entries).bind(first, end, log, id, room, vault ?? null),
     store.db.prepare(SQL.segments).bind(first, end, log, cell, vault ?? ""),
     store.db.prepare(SQL.cells).bind(log, cell),
   );
-  const [lists, segments, cells] = must("read a day of the log", read);
+  if (!read.ok) return read;
+  const [lists, segments, cells] = read.value;
   const rows = lists
     .flatMap(({ entries }) => JSON.parse(entries) as ActivityRow[])
     .flatMap(placedEntries)
     .toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1));
   const lastRow = rows[room - 1]?.place;
   const lastSegment = segments[SEGMENTS_MAX - 1];
-  return {
+  return ok({
     entries: [...rows, ...[...segments, ...cells].flatMap(placedEntries)],
     end: earlier(lastRow ? placeAfter(lastRow) : END, lastSegment ? placeAfter([lastSegment.log, lastSegment.id]) : END),
-  };
+  });
 }
 
 /**
@@ -153,7 +154,7 @@ export async function readArchived(session: ExportSession, day: string, from: Pl
     const text = await (await bucket.get(object.key))?.text();
     if (text !== undefined) entries.push(...readObject(object, text, vault));
   }
-  return { ok: true, value: { entries, end } };
+  return ok({ entries, end });
 }
 
 /** Returns the first day from one on that may have entries. D1 is read first: what has left it since is in the archive. Throws when D1 or R2 fails. */

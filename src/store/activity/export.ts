@@ -6,7 +6,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
 import type { Store } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { END, isBefore, type Place } from "./archive.ts";
+import { END, isBefore, type Place, type PlacedEntry } from "./archive.ts";
 import { type ExportSession, loadNextDay, placeAfter, readArchived, readStored } from "./export-parts.ts";
 import { listStored } from "./page.ts";
 import { smallestCell } from "./segments.ts";
@@ -79,15 +79,16 @@ async function readDay(
   matches: (entry: StoredEntry) => boolean,
 ): Promise<Result<{ readonly entries: readonly StoredEntry[]; readonly next: ExportPosition | undefined }>> {
   const stored = await readStored(session, day, from, room);
-  const archived = await readArchived(session, day, from, stored.end);
+  if (!stored.ok) return stored;
+  const archived = await readArchived(session, day, from, stored.value.end);
   if (!archived.ok) return archived;
   // A cell with more than one call reads ends the step: the next one begins after it.
   const { end: readEnd } = archived.value;
   const end: Place = isBefore(from, readEnd) ? readEnd : [from[0], `${smallestCell(from[1])}~`];
   const [first, last] = [timePrefix(Date.parse(day)), timePrefix(Date.parse(day) + DAY)];
-  const isShown = ({ place, entry }: (typeof stored.entries)[number]) =>
+  const isShown = ({ place, entry }: PlacedEntry) =>
     !isBefore(place, from) && isBefore(place, end) && place[1] > first && place[1] < last && matches(entry);
-  const found = [...stored.entries, ...archived.value.entries].filter(isShown);
+  const found = [...stored.value.entries, ...archived.value.entries].filter(isShown);
   const unique = [...new Map(found.toReversed().map((one) => [one.place.join(" "), one])).values()];
   const ordered = unique.toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1));
   const shown = ordered.slice(0, room);

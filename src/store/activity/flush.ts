@@ -26,7 +26,7 @@ const FLUSH_CHARACTERS_MAX = 48_000;
 export const FLUSH_WINDOW_MS = 2_000;
 
 /** A line is appended while the segment then has fewer bytes. */
-const SEGMENT_BYTES_MAX = 64_000;
+const SEGMENT_BYTES_MAX = 44_000;
 
 /** Of so many hand-overs one has the bytes of its log counted: on average a log grows by as many in between. */
 const COUNTED_EVERY = 64;

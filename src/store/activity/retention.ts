@@ -49,9 +49,6 @@ const DROP_SEGMENTS_MAX = 64;
 /** Of an object of the archive. Its texts are in memory while it is written. */
 const SLICE_MAX: SliceBounds = { rows: 5_000, bytes: 4 * 1024 * 1024 };
 
-/** The most segments, or entries, that one statement deletes. */
-const DELETED_MAX = 5_000;
-
 const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_CELL}`;
 
 /** SQL: the greater number of a row of `logs` and of what is inserted. */
@@ -59,7 +56,6 @@ export const RAISED_EXPIRED = `max(min(expired, ${Number.MAX_SAFE_INTEGER}), exc
 
 const SQL = {
   // Log by log, because the key begins with the log: else SQLite would read every row.
-  old: `${logsIn("activity")} SELECT log, id FROM logs CROSS JOIN activity ON vault_id = log AND id < ?1 WHERE ${LEAVES} LIMIT ${DELETED_MAX}`,
   oldest: `
     ${logsIn("activity")}
     SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id
@@ -95,26 +91,25 @@ const SQL = {
     WITH RECURSIVE logs (log) AS (
       SELECT min(vault_id) FROM log_segments WHERE vault_id >= ?3
       UNION ALL SELECT (SELECT min(vault_id) FROM log_segments WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)
-    SELECT vault_id AS log, id, lines FROM (
+    SELECT vault_id AS log, id, octet_length(lines) AS bytes, lines FROM (
       SELECT log, segment, ${runningSum("bytes")} - bytes AS earlier FROM (
         SELECT vault_id AS log, id AS segment, octet_length(lines) AS bytes
         FROM logs CROSS JOIN log_segments ON vault_id = log AND id >= ?1 AND id < ?2
         WHERE ${HAS_CELL} AND (vault_id, id) > (?3, ?4) LIMIT ${SLICE_MAX.rows}))
     CROSS JOIN log_segments ON vault_id = log AND id = segment WHERE earlier < ${SLICE_MAX.bytes}`,
-  deleteOldSegments: `
-    DELETE FROM log_segments WHERE (vault_id, id) IN (
-      ${logsIn("log_segments")} SELECT vault_id, id FROM logs CROSS JOIN log_segments ON vault_id = log AND id < ?1
-      WHERE ${HAS_CELL} LIMIT ${DELETED_MAX})
-    RETURNING entries`,
-  /** The oldest segments of a log that have so many bytes together. The newest one stays: other logs of its family may take all of the budget. */
+  /**
+   * The oldest segments of a log that have so many bytes together. The newest one stays, because other logs of its family may take all of the budget, and so do
+   * those whose cells have it: they get newer entries.
+   */
   oldestSegments: `
     SELECT vault_id AS log, id, octet_length(lines) AS bytes, lines FROM log_segments WHERE vault_id = ?1
-      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", `${OF_LOG} AND id < (SELECT max(id) FROM ${OF_LOG})`, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
+      AND id IN (${keysOfSlice(["id"], "octet_length(lines)", `${OF_LOG} AND substr((SELECT max(id) FROM ${OF_LOG}), 1, length(id)) <> id`, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
   /** Not when a line was appended meanwhile. */
-  deleteDropped: `
+  deleteSegments: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
       AND octet_length(lines) = (
-        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)`,
+        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)
+    RETURNING entries`,
   dropped: `
     INSERT ${into("logs", ["vault_id", "dropped"])} VALUES (?1, ?2)
     ON CONFLICT (vault_id) DO UPDATE SET dropped = max(dropped, excluded.dropped)`,
@@ -122,21 +117,6 @@ const SQL = {
 
 /** The most slices of a run of the cron trigger. */
 export const RUN_SLICES_MAX = 8;
-
-/**
- * Deletes the rows before a time (Unix milliseconds) without archiving them, in slices of 5,000; the next run continues after
- * eight slices. In: what gives the calls of a slice. Out: how many were deleted. For the cron trigger: throws when D1 fails, so that the
- * run shows as failed.
- */
-export async function deleteOldActivity(db: D1Database, before: number, take: Take): Promise<number> {
-  let deleted = 0;
-  for (let slice = 0; slice < RUN_SLICES_MAX && take(2); slice++) {
-    const [old] = must("read expired entries", await runBatch<[EntryKey]>(db, db.prepare(SQL.old).bind(timePrefix(before))));
-    if (old.length === 0) break;
-    deleted += await deleteEntries(db, old);
-  }
-  return deleted;
-}
 
 /** Deletes rows. Out: how many there were. Throws when D1 fails. */
 async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Promise<number> {
@@ -150,77 +130,88 @@ async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Prom
   return must("delete expired entries", answer)[2][0]!.deleted;
 }
 
-/**
- * Archives the rows before a time (Unix milliseconds), the oldest day first, and deletes them; the next run continues after eight slices. In: what gives
- * the calls of a slice; the first call is not one of them. Out: how many entries have left D1. Throws when D1 or R2 fails.
- */
-export async function archiveOldActivity(db: D1Database, bucket: Bucket, before: number, take: Take): Promise<number> {
-  let deleted = 0;
-  let day = await loadOldestDay(db, SQL.oldest, timePrefix(before));
-  for (let slice = 0; slice < RUN_SLICES_MAX && day !== undefined && take(3); slice++) {
-    const end = timePrefix(Math.min(Date.parse(day) + DAY, before));
-    const statement = db.prepare(SQL.slice).bind(timePrefix(Date.parse(day)), end);
-    const [rows] = must("read expired entries", await runBatch<[ActivityRow]>(db, statement));
-    if (rows.length > 0) {
-      await archivePart(bucket, day, "rows", rows);
-      deleted += await deleteEntries(db, rows);
-    }
-    if (rows.length < SLICE_MAX.rows) day = await loadOldestDay(db, SQL.oldest, timePrefix(before));
-  }
-  return deleted;
-}
-
-async function loadOldestDay(db: D1Database, sql: string, end: string): Promise<string | undefined> {
-  const [[row]] = must("read the oldest entry", await runBatch<[{ id: string | null }]>(db, db.prepare(sql).bind(end)));
-  return row?.id ? dayOfKey(row.id) : undefined;
+/** Deletes segments, but for those to which a line was appended meanwhile. Out: how many entries they had. Throws when D1 fails. */
+async function deleteSegments(
+  db: D1Database,
+  segments: readonly StoredSegment[],
+  ...statements: readonly D1PreparedStatement[]
+): Promise<number> {
+  const keys = JSON.stringify(segments.map(({ log, id, bytes }) => [log, id, bytes]));
+  const answer = await runBatch<[{ entries: number }, ...never[]]>(
+    db,
+    db.prepare(SQL.deleteSegments).bind(keys),
+    ...(statements as [D1PreparedStatement]),
+  );
+  return must("delete segments", answer)[0].reduce((sum, { entries }) => sum + entries, 0);
 }
 
 /** What comes before and after all ids and cells of a day. */
 const boundsOf = (day: string): readonly [string, string] => [timePrefix(Date.parse(day)), timePrefix(Date.parse(day) + DAY)];
 
 /**
- * Copies the segments of a day (UTC) to the archive, after what the archive has of them. What the day gets later is late, and archived by its flush. Out:
- * whether all are copied. Throws when D1 or R2 fails.
+ * Archives the rows of `activity` before a time (Unix milliseconds), and deletes them. Without an archive they are only deleted. In: what gives the calls of
+ * D1. Out: how many entries have left D1. Throws when D1 or R2 fails.
  */
-async function copySegments(db: D1Database, bucket: Bucket, day: string, take: Take): Promise<boolean> {
-  const lasts = (await listAll(bucket, partsOf(day, "copy"))).map((object) => objectOf(object).last);
-  let after = lasts.reduce<Place>((last, one) => (isBefore(last, one) ? one : last), FIRST);
-  while (take(1)) {
-    const statement = db.prepare(SQL.segments).bind(...boundsOf(day), ...after);
-    const [segments] = must("read the segments of a day", await runBatch<[Segment]>(db, statement));
-    const last = segments.at(-1);
-    if (last === undefined) return true;
-    await archivePart(bucket, day, "copy", segments);
-    after = [last.log, last.id];
-  }
-  return false;
-}
+export const removeOldRows = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> =>
+  removeOld(db, before, take, SQL.oldest, async (day) => {
+    const end = timePrefix(Math.min(Date.parse(day) + DAY, before));
+    const [rows] = must(
+      "read expired entries",
+      await runBatch<[ActivityRow]>(db, db.prepare(SQL.slice).bind(boundsOf(day)[0], end)),
+    );
+    if (bucket) await archivePart(bucket, day, "rows", rows);
+    return deleteEntries(db, rows);
+  });
 
-/**
- * Copies the segments of the last day that is over to the archive, and of one day before it, another one each hour: a run may have failed. In: Unix
- * milliseconds. Throws when D1 or R2 fails.
- */
-export async function copyNewSegments(db: D1Database, bucket: Bucket, now: number, take: Take): Promise<void> {
-  const last = now - COPY_MS - DAY;
-  const hour = Math.floor(now / HOUR) % 24;
-  for (const day of new Set([last, last - (1 + hour) * DAY].map(dayOf))) await copySegments(db, bucket, day, take);
-}
+/** The same of the segments of the days before that of a time. What was copied already has the same name in the archive. */
+export const removeOldSegments = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> =>
+  removeOld(db, Date.parse(dayOf(before)), take, SQL.oldestSegment, async (day) => {
+    const segments = await loadSegments(db, day, FIRST);
+    if (bucket) await archivePart(bucket, day, "copy", segments);
+    return deleteSegments(db, segments);
+  });
 
-/**
- * Deletes the segments of the days before that of a time (Unix milliseconds), the oldest day first, when they are in the archive. In: the archive;
- * absent: there is none; what gives the calls of D1. Out: how many entries have left D1. Throws when D1 or R2 fails.
- */
-export async function removeOldSegments(db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> {
-  const [end] = boundsOf(dayOf(before));
+/** Removes slices of the oldest days; the next run continues after eight slices. */
+async function removeOld(
+  db: D1Database,
+  before: number,
+  take: Take,
+  sql: string,
+  removeSlice: (day: string) => Promise<number>,
+): Promise<number> {
   let deleted = 0;
-  for (let slice = 0; slice < RUN_SLICES_MAX && take(2); slice++) {
-    const day = await loadOldestDay(db, SQL.oldestSegment, end);
-    if (day === undefined || (bucket && !(await copySegments(db, bucket, day, take)))) break;
-    const statement = db.prepare(SQL.deleteOldSegments).bind(boundsOf(day)[1]);
-    const [left] = must("delete segments", await runBatch<[{ entries: number }]>(db, statement));
-    deleted += left.reduce((sum, { entries }) => sum + entries, 0);
+  for (let slice = 0; slice < RUN_SLICES_MAX && take(3); slice++) {
+    const statement = db.prepare(sql).bind(timePrefix(before));
+    const [[row]] = must("read the oldest entry", await runBatch<[{ id: string | null }]>(db, statement));
+    if (!row?.id) break;
+    deleted += await removeSlice(dayOfKey(row.id));
   }
   return deleted;
+}
+
+async function loadSegments(db: D1Database, day: string, after: Place): Promise<readonly StoredSegment[]> {
+  const statement = db.prepare(SQL.segments).bind(...boundsOf(day), ...after);
+  return must("read the segments of a day", await runBatch<[StoredSegment]>(db, statement))[0];
+}
+
+/**
+ * Copies the segments of the last day (UTC) that is over to the archive, after what the archive has of them, and those of one day before it, of another one
+ * each hour: a run may have failed. What the day gets later is late, and archived by its flush. In: Unix milliseconds. Throws when D1 or R2 fails.
+ */
+export async function copySegments(db: D1Database, bucket: Bucket, now: number, take: Take): Promise<void> {
+  const last = now - COPY_MS - DAY;
+  const hour = Math.floor(now / HOUR) % 24;
+  for (const day of [dayOf(last), dayOf(last - (1 + hour) * DAY)]) {
+    const lasts = (await listAll(bucket, partsOf(day, "copy"))).map((object) => objectOf(object).last);
+    let after = lasts.reduce<Place>((greatest, one) => (isBefore(greatest, one) ? one : greatest), FIRST);
+    while (take(1)) {
+      const segments = await loadSegments(db, day, after);
+      const { log, id } = segments.at(-1) ?? {};
+      if (log === undefined || id === undefined) break;
+      await archivePart(bucket, day, "copy", segments);
+      after = [log, id];
+    }
+  }
 }
 
 /** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: a later flush tries again. */
@@ -229,15 +220,9 @@ export async function dropOldest(db: D1Database, bucket: Bucket, log: string, by
   const [oldest] = must("read what a log drops", read);
   if (oldest.length === 0) return;
   const ids = oldest.flatMap(entriesOf).map(({ id }) => id);
-  const segments = oldest.map(({ bytes: _, ...segment }): Segment => segment);
-  for (const [day, ofDay] of Map.groupBy(segments, ({ id }) => dayOfKey(id))) await archivePart(bucket, day, "dropped", ofDay);
-  const keys = JSON.stringify(oldest.map(({ log: name, id, bytes: size }) => [name, id, size]));
-  const deletion = await runBatch(
-    db,
-    db.prepare(SQL.deleteDropped).bind(keys),
-    db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), ids.toSorted().at(-1)),
-  );
-  must("delete segments", deletion);
+  for (const [day, segments] of Map.groupBy(oldest, ({ id }) => dayOfKey(id)))
+    await archivePart(bucket, day, "dropped", segments);
+  await deleteSegments(db, oldest, db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), ids.toSorted().at(-1)));
 }
 
 /** Deletes what is told of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */

@@ -55,7 +55,7 @@ const LOG_SEGMENTS_MAX = 64;
 
 /**
  * The segments of a log that are read: those below an id, the newest first, until they have so many entries (?2), bytes (?8) or segments (?9), and then
- * those whose cells have the last one. A JSON array of the key of the last one, the next key below it, and all that were read. A key sorts before all
+ * those whose cells have the last one. A JSON array of the key of the last one, the next key below it, and both. A key sorts before all
  * ids of its cell, so these are all segments with ids from the last key on. It goes from segment to segment, because window functions read each one
  * several times.
  */
@@ -68,16 +68,14 @@ const SEGMENTS = `
       told.bytes + octet_length(segments.lines), segments.lines
     FROM told JOIN log_segments AS segments ON segments.vault_id = starts.value ->> 1
       AND segments.id = (SELECT max(id) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < told.id)
-    WHERE told.entries < ?2 AND told.bytes < ?8 AND told.number < ?9),
-  oldest (id) AS (SELECT min(id) FROM told)
+    WHERE told.entries < ?2 AND told.bytes < ?8 AND told.number < ?9)
   SELECT json_array(
-    oldest.id,
-    (SELECT max(id) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < oldest.id),
-    (SELECT json_group_array(json_array(id, lines)) FROM (
-      SELECT id, lines FROM told WHERE number > 0
-      UNION ALL SELECT id, lines FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < oldest.id
-        AND id IN (${CELLS.map((digits) => `substr(oldest.id, 1, ${digits})`).join(", ")}))))
-  FROM oldest`;
+    oldest,
+    (SELECT max(id) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < oldest),
+    json(read),
+    (SELECT json_group_array(json_array(id, lines)) FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < oldest
+      AND id IN (${CELLS.map((digits) => `substr(oldest, 1, ${digits})`).join(", ")})))
+  FROM (SELECT min(id) AS oldest, json_group_array(json_array(id, lines)) FILTER (WHERE number > 0) AS read FROM told)`;
 
 /** The newest entry that one of the logs has dropped. In: the number of the parameter with the logs. */
 const newestDropped = (logs: number): string =>
@@ -90,7 +88,7 @@ const SQL = {
       SELECT json_array(count(*), min(id), json_group_array(json_array(${SELECTED})) FILTER (WHERE ${MATCHES}))
       FROM (SELECT * FROM activity WHERE vault_id = starts.value ->> 0 AND id < starts.value ->> 2 ORDER BY id DESC LIMIT ?2)
     ) AS slice, CASE
-      WHEN EXISTS (SELECT 1 FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 2) THEN (${SEGMENTS}) ELSE '["",null,[]]'
+      WHEN EXISTS (SELECT 1 FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 2) THEN (${SEGMENTS}) ELSE '["",null,[],[]]'
     END AS segments
     FROM json_each(?1) AS starts ORDER BY starts.key`,
   // No log is counted after those that have more than is counted.
@@ -116,11 +114,8 @@ interface SliceOptions {
   readonly reading: Reading;
 }
 
-type SliceOfSegments = readonly [
-  oldest: string,
-  next: string | null,
-  segments: readonly (readonly [id: string, lines: string])[],
-];
+type Segments = readonly (readonly [id: string, lines: string])[];
+type SliceOfSegments = readonly [oldest: string, next: string | null, segments: Segments, cells: Segments];
 
 /** The rows of a log that were read, the id of the last one, and those that match the filter. */
 type SliceOfRows = readonly [rowCount: number, end: string | null, matching: unknown[][]];
@@ -239,7 +234,7 @@ async function readRest(
     slices.map((slice, index): SliceOfSegments => {
       const more = rest.get(index)?.map(({ id, lines }) => [id, lines] as const);
       // What comes before the cell is not known, so there may be more.
-      return more ? [cell, "", [...slice[2], ...more]] : slice;
+      return more ? [cell, "", [...slice[2], ...more], slice[3]] : slice;
     }),
   );
 }
@@ -251,9 +246,9 @@ function sliceOfSegments(
   slice: SliceOfSegments,
   filter: ActivityFilter,
 ): Slice<StoredEntry> {
-  const [oldest, next, segments] = slice;
+  const [oldest, next, segments, cells] = slice;
   const end = isCut(slice) ? `${smallestCell(oldest)}${NEWEST}` : oldest;
-  const entries = segments
+  const entries = [...segments, ...cells]
     .flatMap(([id, lines]) => entriesOf({ log: segmentLog, id, lines }))
     .filter((entry) => entry.id < before && matches(entry, filter));
   return { log, entries, end: next === null ? "" : end, more: next !== null };
