@@ -9,7 +9,7 @@ export { VaultCoordinator } from "./vault/coordinator.ts";
 export default {
   fetch: app.fetch,
   async queue(batch, env) {
-    await consumeMessages(env, batch.messages);
+    await consumeMessages(env, batch.messages, Date.now());
   },
   scheduled: (controller, env) => cleanUp(env, controller.scheduledTime),
 } satisfies ExportedHandler<Env, FlushMessage>;

@@ -88,6 +88,6 @@ describe("what ends with an error that the platform prints names no value", () =
       },
     });
     const messages = [{ body, ack: () => undefined }] as unknown as Message<FlushMessage>[];
-    await expect(consumeMessages(env, messages)).rejects.toThrow(/^A message of the log has failed$/);
+    await expect(consumeMessages(env, messages, Date.now())).rejects.toThrow(/^A message of the log has failed$/);
   });
 });

@@ -1,7 +1,6 @@
 import { NOWHERE } from "../../crypto/seal.ts";
 import { timeOf, timePrefix } from "../../model/ids.ts";
 import { DAY, dayOf, HOUR } from "../../model/time.ts";
-import { sha256 } from "../backup/sha256.ts";
 import type { Bucket, ObjectHead } from "../buckets/bucket.ts";
 import { pagesOf } from "../buckets/calls.ts";
 import type { ActivityRow } from "./entry-rows.ts";
@@ -67,7 +66,7 @@ export async function archivePart(
 ): Promise<void> {
   const bytes = new TextEncoder().encode(JSON.stringify(rows, (name, value: unknown) => (name === "bytes" ? undefined : value)));
   const [first, last] = [rows[0]!, rows.at(-1)!];
-  const hash = (await sha256(bytes)).slice(0, 32);
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex().slice(0, 32);
   await bucket.put(partsOf(day, kind) + [first.log, first.id, last.log, last.id, hash].map(nameOf).join("/"), bytes);
 }
 

@@ -2,6 +2,7 @@ import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import { logFailure, logRefusal, printable } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
+import { timeOf } from "../../model/ids.ts";
 import { defect, must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { runBatch } from "../d1/database.ts";
@@ -73,7 +74,8 @@ export async function flushBatch(env: Env): Promise<void> {
     const settings = must("parse the settings", parseSettings(env));
     const message = await sealBatch(must("open the root keys", await openKeyring(env.ROOT_KEYS)), entries);
     try {
-      await storeMessage(env, settings, message);
+      // The newest request has ended just now.
+      await storeMessage(env, settings, message, Math.max(...entries.map(({ id }) => timeOf(id))));
     } catch (error) {
       logFailure("A flush of the log", error);
       await env.ACTIVITY.send(message);
@@ -94,14 +96,14 @@ export async function sealBatch(keyring: Keyring, entries: readonly Activity[]):
 
 /**
  * The consumer of the queue. Acknowledges each message that it has stored: the queue delivers only the others again, `max_retries` times.
- * Throws when storage failed for one of them, when one is none that a flush makes, or a setting is malformed.
+ * Throws when storage failed for one of them, when one is none that a flush makes, or a setting is malformed. `now` is in Unix milliseconds.
  */
-export async function consumeMessages(env: Env, messages: readonly Message<FlushMessage>[]): Promise<void> {
+export async function consumeMessages(env: Env, messages: readonly Message<FlushMessage>[], now: number): Promise<void> {
   const settings = must("parse the settings", parseSettings(env));
   const keyring = must("open the root keys", await openKeyring(env.ROOT_KEYS));
   const failures: unknown[] = [];
   for (const message of messages) {
-    const stored = parseMessage(keyring, message.body).then((body) => storeMessage(env, settings, body));
+    const stored = parseMessage(keyring, message.body).then((body) => storeMessage(env, settings, body, now));
     await stored.then(
       () => message.ack(),
       (error: unknown) => {
@@ -127,7 +129,7 @@ async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage)
  * Stores what a flush has. Hand-overs that come late go to the archive in R2 too. While the database is nearly full they go there alone, so that writes
  * have the rest of the space. What the queue delivers again is stored again: pages and exports show each entry once. Throws when storage fails.
  */
-async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage): Promise<void> {
+async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage, now: number): Promise<void> {
   const [db, files] = [env.DB, filesOf(env)];
   const level = await confirmLevel({ db, settings }, "archive");
   // While D1 does not answer, the last known size counts.
@@ -135,7 +137,7 @@ async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: F
   const isNearlyFull = !level.ok || level.value;
   const inserted = isNearlyFull ? [] : handOvers;
   const fullLogs = rows.length + inserted.length > 0 ? await insert(db, inserted, rows, settings.activityBytes) : [];
-  const archived = isNearlyFull ? handOvers : handOvers.filter(({ first }) => isLate(first, Date.now()));
+  const archived = isNearlyFull ? handOvers : handOvers.filter(({ first }) => isLate(first, now));
   await Promise.all(archived.map(({ log, first: id, line: lines }) => archiveLate(files, { log, id, lines })));
   for (const { log, bytes } of fullLogs) {
     await dropOldest(db, files, log, bytes - settings.activityBytes).catch((error: unknown) =>

@@ -19,10 +19,8 @@ export type KeyValue = string | number | null;
 export const keyInVault = ({ key }: Table): readonly string[] => (key[0] === "vault_id" ? key.slice(1) : key);
 
 /** SQL: the bytes of the sealed texts of a row. */
-export const textBytes = (
-  table: Table,
-  columns: readonly string[] = [...columnsOfKind(table, "sealed"), ...columnsOfKind(table, "lines")],
-): string => columns.map((column) => `octet_length(${column})`).join(" + ") || "0";
+export const textBytes = (table: Table, columns: readonly string[] = columnsOfKind(table, "sealed")): string =>
+  columns.map((column) => `octet_length(${column})`).join(" + ") || "0";
 
 /** Returns the key before all other keys, without `vault_id`. */
 export const firstKey = (table: Table): KeyValue[] =>
