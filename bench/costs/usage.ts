@@ -7,7 +7,7 @@ export const OBJECT_GB = 0.128;
 
 /**
  * Entries of a segment of the log (store/activity/flush.ts) that come alone, at 68 a minute in one log, which are those of Workers Free: the 66 seconds of a
- * cell. One a minute makes segments of 22.
+ * cell. One a minute makes segments of 17.
  */
 const SEGMENT_ENTRIES = 70;
 

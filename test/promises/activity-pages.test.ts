@@ -219,7 +219,7 @@ describe("reads of 100 Items that came alone", () => {
       expect(ids.length).toBeGreaterThan(0);
       expect(count.calls).toBeLessThanOrEqual(12);
       expect(count.rowsRead).toBeLessThanOrEqual(10_000);
-      expect(answers.bytesMax).toBeLessThanOrEqual(9_000_000);
+      expect(answers.bytesMax).toBeLessThanOrEqual(12_000_000);
     }
     const found: string[] = [];
     for (

@@ -26,8 +26,11 @@ const FLUSH_CHARACTERS_MAX = 48_000;
 /** The platform gives `waitUntil` 30 seconds. */
 export const FLUSH_WINDOW_MS = 2_000;
 
-/** A line is appended while the segment then has fewer bytes. */
-const SEGMENT_BYTES_MAX = 44_000;
+/**
+ * By the size of its cell: a line is appended while the segment then has fewer bytes. A page reads one segment of each size whatever it needs, so those
+ * that only rare reads and floods fill are small.
+ */
+const SEGMENT_BYTES_MAX: Readonly<Record<(typeof CELLS)[number], number>> = { 6: 8_000, 7: 44_000, 8: 44_000, 10: 8_000 };
 
 /** Of so many hand-overs one has the bytes of its log counted: on average a log grows by as many in between. */
 const COUNTED_EVERY = 64;
@@ -165,7 +168,7 @@ const HAS_LOG = `(
 const KEY = `CASE ${CELLS.map((digits) => {
   const cell = `substr(handed.first, 1, ${digits})`;
   const bytes = `(SELECT octet_length(lines) FROM log_segments WHERE vault_id = handed.log AND id = ${cell})`;
-  return `WHEN ${cell} > handed.day AND coalesce(${bytes}, 0) + octet_length(line) < ${SEGMENT_BYTES_MAX} THEN ${cell}`;
+  return `WHEN ${cell} > handed.day AND coalesce(${bytes}, 0) + octet_length(line) < ${SEGMENT_BYTES_MAX[digits]} THEN ${cell}`;
 }).join(" ")} ELSE first END`;
 
 const SQL = {

@@ -47,7 +47,7 @@ const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: Ac
     (vault === undefined || (entry.item === vault && (entry.resource ?? "VAULT") === "VAULT")));
 
 /** The bytes of segments that one call reads, but for the first segment of each log: of all logs, and of one, which are one value of at most 2 MB. */
-const CALL_BYTES_MAX = 4_000_000;
+const CALL_BYTES_MAX = 2_000_000;
 const LOG_BYTES_MAX = 1_000_000;
 
 /** The segments of a log that one call reads, unless more entries are asked for or the budget has fewer. */
