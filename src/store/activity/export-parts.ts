@@ -46,6 +46,12 @@ export interface Run {
 /** Returns the place next after an id, or after all that was read up to a key: no id is between them. */
 export const placeAfter = ([log, id]: Place): Place => [log, `${id} `];
 
+/** Returns where to read from, so that the segments and late hand-overs of a cell are read together. A place after the cell skips them. */
+const startOf = (id: string): string => (id.endsWith("~") ? id : smallestCell(id));
+
+/** Returns the place after the last log that is exported. */
+export const endOfLogs = ({ vault }: ExportSession): Place => (vault === undefined ? END : [`${vault}~`, ""]);
+
 const earlier = (a: Place, b: Place): Place => (isBefore(a, b) ? a : b);
 
 /** The segments that one call reads, and about the bytes of objects. */
@@ -93,7 +99,7 @@ export async function readStored(session: ExportSession, day: string, [log, id]:
   const { store, vault } = session;
   const start = Date.parse(day);
   const [first, end] = [timePrefix(start), timePrefix(start + DAY)];
-  const cell = smallestCell(id) > first ? smallestCell(id) : first;
+  const cell = startOf(id) > first ? startOf(id) : first;
   const read = await readBatch<[{ entries: string }, Segment, Segment]>(
     store,
     store.db.prepare(SQL.entries).bind(first, end, log, id, room, vault ?? null),
@@ -123,12 +129,17 @@ export async function readArchived(session: ExportSession, day: string, from: Pl
   const late = lateOf(day);
   session.calls += 2;
   const parts = await listAll(bucket, partsOf(day));
-  const after = from[0] < (vault ?? "") ? {} : { after: lateKey(day, [from[0], smallestCell(from[1])]) };
+  const after = from[0] < (vault ?? "") ? {} : { after: lateKey(day, [from[0], startOf(from[1])]) };
   const page = await bucket.list({ prefix: late + (vault ?? ""), limit: LATE_MAX, ...after });
   const lateObjects = page.objects.map(objectOf);
   let end = page.next === undefined ? to : earlier(to, lateObjects.at(-1)!.first);
   const objects = [...parts.map(objectOf), ...lateObjects]
-    .filter((object) => !isBefore(endOf(object), from) && !isBefore(endOf(object), [vault ?? "", ""]))
+    .filter(
+      (object) =>
+        !isBefore(endOf(object), from) &&
+        !isBefore(endOf(object), [vault ?? "", ""]) &&
+        isBefore(object.first, endOfLogs(session)),
+    )
     .toSorted((a, b) => (isBefore(a.first, b.first) ? -1 : 1));
   const read: ArchiveObject[] = [];
   let bytes = 0;

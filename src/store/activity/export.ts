@@ -6,8 +6,8 @@ import { ok, type Result } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
 import type { Store } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { END, isBefore, type Place, type PlacedEntry } from "./archive.ts";
-import { type ExportSession, loadNextDay, placeAfter, readArchived, readStored } from "./export-parts.ts";
+import { isBefore, type Place, type PlacedEntry } from "./archive.ts";
+import { endOfLogs, type ExportSession, loadNextDay, placeAfter, readArchived, readStored } from "./export-parts.ts";
 import { listStored } from "./page.ts";
 import { smallestCell } from "./segments.ts";
 import type { StoredEntry } from "./slices.ts";
@@ -93,5 +93,8 @@ async function readDay(
   const ordered = unique.toSorted((a, b) => (isBefore(a.place, b.place) ? -1 : 1));
   const shown = ordered.slice(0, room);
   const next = ordered.length > room ? placeAfter(shown.at(-1)!.place) : end;
-  return ok({ entries: shown.map(({ entry }) => entry), next: isBefore(next, END) ? { day, place: [...next] } : undefined });
+  return ok({
+    entries: shown.map(({ entry }) => entry),
+    next: isBefore(next, endOfLogs(session)) ? { day, place: [...next] } : undefined,
+  });
 }
