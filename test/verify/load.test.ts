@@ -78,7 +78,7 @@ describe("beside writes", () => {
   });
 });
 
-describe("a job of verify", () => {
+describe("a job of verify (contract 22.1)", () => {
   it("reads a bounded number of rows for each Item, and writes none", async () => {
     const vault = await makeVault();
     const seeded = Array.from({ length: 400 }, (_, index) => login(vault, `title ${index}`));
