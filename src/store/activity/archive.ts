@@ -23,10 +23,10 @@ export const ARCHIVE = "log/";
 /** Rows that leave D1; the copy of all segments of the day; segments that a log dropped because it had too many bytes. */
 export type PartKind = "rows" | "copy" | "dropped";
 
-/** What the keys of the objects of a day begin with: all but late hand-overs. */
+/** Returns the prefix of the keys of a day's objects, except late hand-overs. */
 export const partsOf = (day: string, kind?: PartKind): string => `${ARCHIVE}${day}/part/${kind ? `${kind}/` : ""}`;
 
-/** What the keys of late hand-overs of a day begin with. */
+/** Returns the prefix of the keys of a day's late hand-overs. */
 export const lateOf = (day: string): string => `${ARCHIVE}${day}/late/`;
 
 /** A place in the order of an archive and of an export: a log of segments, and an id or a key. */
@@ -39,11 +39,14 @@ export const isBefore = ([log, id]: Place, [otherLog, otherId]: Place): boolean 
 export const FIRST: Place = ["", ""];
 export const END: Place = ["~", "~"];
 
-/** How long after its day (UTC) a hand-over is late, and how long after it the segments of the day are copied: what is not late is in D1 by then. */
+/**
+ * Time after its day (UTC) from which a hand-over is late, and at which the segments of the day are copied. By then, everything that is not
+ * late is in D1.
+ */
 const LATE_MS = HOUR;
 export const COPY_MS = 2 * HOUR;
 
-/** Returns whether the segments of the day of an id may have been copied. In: Unix milliseconds. */
+/** Returns true if the segments of the day of an id may have been copied. `now` is in Unix milliseconds. */
 export const isLate = (id: string, now: number): boolean => Date.parse(dayOf(timeOf(id))) + DAY + LATE_MS <= now;
 
 const nameOf = (text: string): string => text.replaceAll(/[^0-9a-z-]/g, "_");
@@ -96,8 +99,8 @@ export interface PlacedEntry {
 }
 
 /**
- * Reads the entries of an object. In place of a row that does not belong there, and of a text that cannot be read, there is a broken entry. In: the log
- * that an export is of: what does not tell its log may be of any.
+ * Reads the entries of an object. A broken entry replaces a misplaced row or an unreadable text. `vault` is the log of an export; an
+ * unreadable row may belong to any log.
  */
 export function readObject(object: ArchiveObject, text: string, vault?: string): PlacedEntry[] {
   const rows = parseArray(text) ?? [undefined];
@@ -135,12 +138,12 @@ function isRowOf({ day, first, last }: ArchiveObject, value: unknown): value is 
   return isWhole && dayOfKey(row.id) === day && !isBefore(place, first) && !isBefore(last, place);
 }
 
-/** Of a thousand objects each. */
+/** Lists of a run, of a thousand objects each. */
 const RUN_LISTS_MAX = 5;
 
 /**
- * Deletes the objects of the days before that of a time (Unix milliseconds), some thousands in one run. Out: how many were
- * deleted. The keys are in the order of their days. Throws when R2 fails.
+ * Deletes the objects of the days before a time (Unix milliseconds), some thousands in one run. Returns their number. The keys are in the
+ * order of days. Throws if R2 fails.
  */
 export async function deleteOldArchives(bucket: Bucket, before: number): Promise<number> {
   let deleted = 0;

@@ -24,7 +24,7 @@ import { ACTIVITY, type ActivityRow } from "./entry-rows.ts";
 import { HAS_DAY, logsIn } from "./retention.ts";
 import { CELLS, dayOfKey, HAS_CELL, logOf, type Segment, smallestCell } from "./segments.ts";
 
-/** What an export of the log reads: of D1 and of the archive the entries of a day from a place on, in the order of their logs and ids. */
+/** Reads the entries of a day for an export, from D1 and the archive, from a place on, in the order of their logs and ids. */
 
 export interface ExportSession {
   readonly store: Store;
@@ -57,7 +57,7 @@ const earlier = (a: Place, b: Place): Place => (isBefore(a, b) ? a : b);
 /** The segments that one call reads, and about the bytes of objects. */
 const SEGMENTS_MAX = 64;
 const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
-/** The most objects that are read at once, but for those that have the place with which they begin. */
+/** Objects read at once, except objects with the place at which they begin. */
 const OBJECTS_MAX = 16;
 const LATE_MAX = 100;
 
@@ -93,7 +93,10 @@ const SQL = {
     ${logs} SELECT min((SELECT id FROM ${table} WHERE vault_id = log AND id >= ?1 AND id < ?2 AND ${hasDay} ORDER BY id LIMIT 1)) AS id FROM logs`,
 };
 
-/** Reads what D1 has of a day: at most `room` rows, and 64 segments. Fails with `unavailable`, or with `rate` if other requests have too many bytes in work. */
+/**
+ * Reads the rows of a day in D1: at most `room` rows, and 64 segments. Fails with `unavailable`, or with `rate` if other requests have too
+ * many bytes in work.
+ */
 export async function readStored(session: ExportSession, day: string, [log, id]: Place, room: number): Promise<Result<Run>> {
   session.calls++;
   const { store, vault } = session;

@@ -13,9 +13,9 @@ import { smallestCell } from "./segments.ts";
 import type { StoredEntry } from "./slices.ts";
 
 /**
- * Exports the log, day by day (UTC), the oldest first, and within a day in the order of logs and ids. A page merges what D1 and the archive have, and
- * shows each entry once, wherever and however often it is stored. It begins where the page before it has ended, so an entry that moves meanwhile is found
- * in its new place.
+ * Exports the log, day by day (UTC), the oldest first, and within a day in the order of logs and ids. A page merges D1 and the archive, and
+ * shows each entry once, wherever and however often it is stored. It begins where the page before it ended, so a moved entry is found in its
+ * new place.
  */
 
 export interface ExportFilter {
@@ -35,10 +35,7 @@ export interface ExportPage {
 /** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes 23 at most without looking. */
 const PAGE_CALLS_MAX = 24;
 
-/**
- * Loads a page of at most `limit` entries. In: where it begins; absent: at the beginning.
- * Errors: `unavailable`, `rate`.
- */
+/** Loads a page of at most `limit` entries. It begins at the position; absent: at the beginning. Fails with `unavailable` or `rate`. */
 export async function loadExportPage(
   store: Store,
   bucket: Bucket,
@@ -71,7 +68,7 @@ async function nextDay(session: ExportSession, from: string): Promise<ExportPosi
   return day === undefined ? undefined : startOf(day);
 }
 
-/** Reads entries of a day. Out: where the next step begins; absent at the end of the day. */
+/** Reads entries of a day. Returns also the position of the next step; absent at the end of the day. */
 async function readDay(
   session: ExportSession,
   { day, place: from }: ExportPosition,

@@ -15,9 +15,9 @@ import { filesOf } from "../buckets/r2.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * How entries that no commit inserts come into the log. The requests of an isolate share a batch, which one of them flushes after its answer,
- * by one D1 call: reads, denials and sign-ins into segments, what else the admin does into rows. When D1 fails, the queue takes over. An
- * isolate that ends before its flush loses the entries of the window (contract 13.7).
+ * Writes entries that no commit inserts into the log. The requests of an isolate share a batch, which one of them flushes after its answer,
+ * by one D1 call. Reads, denials and sign-ins go into segments, and the admin's other actions into rows. If D1 fails, the queue takes over.
+ * An isolate that ends before its flush loses the entries of the window (contract 13.7).
  */
 
 const FLUSH_ENTRIES_MAX = 64;
@@ -35,7 +35,7 @@ const SEGMENT_BYTES_MAX: Readonly<Record<(typeof CELLS)[number], number>> = { 6:
 /** Of so many hand-overs one has the bytes of its log counted: on average a log grows by as many in between. */
 const COUNTED_EVERY = 64;
 
-/** What a flush stores. A message of the queue is one that D1 has not taken. */
+/** The data that a flush stores. A message of the queue has data that D1 has not taken. */
 export interface FlushMessage {
   readonly handOvers: readonly HandOver[];
   readonly rows: readonly ActivityRow[];
@@ -48,7 +48,7 @@ interface Batch {
 
 const batches = new WeakMap<Queue, Batch>();
 
-/** Ends the batch of the requests with a queue. Out: its entries. */
+/** Ends the batch of the requests with a queue. Returns its entries. */
 export function takeBatch(queue: Queue): readonly Activity[] {
   const entries = batches.get(queue)?.entries ?? [];
   batches.delete(queue);
@@ -56,8 +56,9 @@ export function takeBatch(queue: Queue): readonly Activity[] {
 }
 
 /**
- * Adds an entry to the batch and resolves when the batch was flushed or another request will flush it. A full batch is flushed at once; else
- * the first request whose wait ends flushes it, with I/O of its own: one request must not wait for the I/O of another. Logs what fails.
+ * Adds an entry to the batch. Resolves when the batch was flushed, or when another request will flush it. A full batch is flushed
+ * immediately. Otherwise the first request whose wait ends flushes it, with its own I/O: a request must not wait for another request's I/O.
+ * Logs failures.
  */
 export async function addEntry(env: Env, entry: Activity): Promise<void> {
   const batch = batches.get(env.ACTIVITY) ?? { entries: [], characters: 0 };
@@ -69,7 +70,7 @@ export async function addEntry(env: Env, entry: Activity): Promise<void> {
   if (batches.get(env.ACTIVITY) === batch) await flushBatch(env);
 }
 
-/** Flushes the batch now. Logs what fails. */
+/** Flushes the batch now. Logs failures. */
 export async function flushBatch(env: Env): Promise<void> {
   const entries = takeBatch(env.ACTIVITY);
   if (entries.length === 0) return;
@@ -88,7 +89,7 @@ export async function flushBatch(env: Env): Promise<void> {
   }
 }
 
-/** Makes what a flush stores of entries. */
+/** Seals entries as the data of a flush. */
 export async function sealBatch(keyring: Keyring, entries: readonly Activity[]): Promise<FlushMessage> {
   const [handOvers, rows] = await Promise.all([
     sealHandOvers(keyring, entries.filter(isCounted)),
@@ -119,8 +120,8 @@ export async function consumeMessages(env: Env, messages: readonly Message<Flush
 }
 
 /**
- * Parses a message. Throws unless it is one that a flush makes: whoever writes to the queue would else write the log. A root key that is not
- * known may be known to the isolate that gets the message again.
+ * Parses a message. Throws unless a flush has made it: otherwise a writer to the queue could write the log. An unknown root key may be known
+ * to the isolate that gets the message again.
  */
 async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage): Promise<FlushMessage> {
   const isMade = async (row: ActivityRow) => keyring.keys.has(row.root_key_id) && (await openActivity(keyring, row)).ok;
@@ -153,8 +154,8 @@ const HAND_OVERS = `
   SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'day' AS day, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
 
 /**
- * Whether a hand-over has a log: that of the admin, or of a vault or token that exists, or existed when the hand-over began. So no flush
- * and no message that follows the end of a vault or token loses what was done before it.
+ * True if a hand-over has a log: the admin's log, or the log of a vault or token that exists or existed when the hand-over began. So actions
+ * before the end of a vault or token are not lost if a flush or message follows it.
  */
 const HAS_LOG = `(
   ${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
@@ -175,7 +176,7 @@ const SQL = {
   append: `
     INSERT ${into("log_segments")} SELECT handed.log, ${KEY}, handed.entries, line FROM (${HAND_OVERS}) AS handed WHERE ${HAS_LOG}
     ON CONFLICT (vault_id, id) DO UPDATE SET entries = entries + excluded.entries, lines = lines || char(10) || excluded.lines`,
-  /** The queue may deliver a row twice, and that of a token is in the batch that issues or revokes it. */
+  /** The queue may deliver a row twice. The row of a token is in the batch that issues or revokes it. */
   rows: `
     INSERT INTO activity (${ACTIVITY.columns}) SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1) WHERE true
     ON CONFLICT (vault_id, id) DO NOTHING`,
@@ -200,7 +201,7 @@ interface FullLog {
   readonly bytes: number;
 }
 
-/** Out: the logs that have more than the maximum, in bytes. Throws when D1 fails. */
+/** Inserts hand-overs and rows. Returns the logs above the maximum size in bytes. Throws if D1 fails. */
 async function insert(
   db: D1Database,
   handOvers: readonly HandOver[],

@@ -31,8 +31,8 @@ const FILTERED_CALLS_MAX = 5;
 const OFFSET_CALLS_MAX = 12;
 
 /**
- * Loads the entries before an id: of all entries in one D1 call, of those that match a filter in at most five. The page may be shorter
- * than `limit`, or empty, although there are more entries. Errors: `unauthorized` (revoked).
+ * Loads the entries before an id. All entries take one D1 call; a filter takes at most five. The page may be shorter than `limit`, or empty,
+ * although more entries exist. Fails with `unauthorized` (revoked).
  */
 export async function loadPageBefore(
   store: Store,
@@ -51,7 +51,7 @@ export async function loadPageBefore(
     reportedLogs = [];
     return ok(answer.value.slices);
   };
-  // A filter of what is sealed is applied when the entries are open: most of those that were read may not match it.
+  // A filter of sealed values is applied after decryption. Most of the read entries may not match it.
   const entriesMax = filter?.item === undefined && filter?.token === undefined ? limit : LIMITS.page;
   const search = { calls: filter ? FILTERED_CALLS_MAX : 1, budget: reading, since: reader.since };
   const merged = await readBefore(read, reader.logs, before, entriesMax, search);
@@ -60,13 +60,13 @@ export async function loadPageBefore(
   return full.ok ? ok({ ...full.value, dropped: withinRetention(store, dropped) }) : full;
 }
 
-/** A log has no entry that is past the retention, so one of those that was dropped is none that a page could show. */
+/** Returns the id of a dropped entry, unless it is past the retention: no page could show it then. */
 const withinRetention = ({ now, settings }: Store, id: string | undefined): string | undefined =>
   id !== undefined && timeOf(id) > now - settings.activityRetention ? id : undefined;
 
 /**
- * Loads the entries from an offset on, up to `LIMITS.activityDepth`. One D1 call, unless many logs with many entries meet a
- * deep page. Errors: as `loadPageBefore`.
+ * Loads the entries from an offset on, up to `LIMITS.activityDepth`. Makes one D1 call, unless many logs with many entries meet a deep page.
+ * Fails as `loadPageBefore` does.
  */
 export async function loadPageAt(store: Store, reader: Reader, offset: number, limit: number): Promise<Result<CountedPage>> {
   const end = Math.min(offset + limit, LIMITS.activityDepth);
@@ -93,8 +93,8 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
 }
 
 /**
- * Opens entries until the page is full. In: the `before` of the page after all of them, and the filter: the ids of several Items, and of a
- * token that is not the actor, are sealed, so SQL does not compare them.
+ * Decrypts entries until the page is full. `before` is that of the page after all of them. The filter is applied here too: the ids of several
+ * Items, and of a token that is not the actor, are sealed, so SQL cannot compare them.
  */
 async function openPage(
   { keyring }: Store,
@@ -115,7 +115,7 @@ async function openPage(
 export const listStored = (keyring: Keyring, entry: StoredEntry): Promise<ListedActivity> =>
   "line" in entry ? listSegmentEntry(keyring, entry) : listActivity(keyring, entry);
 
-/** Whether an entry names the Item and the token of a filter. What a broken one names is not known. */
+/** Returns true if an entry has the Item and the token of a filter. A broken entry may have any. */
 const names = (activity: ListedActivity, { item, token }: ActivityFilter): boolean =>
   "broken" in activity ||
   ((item === undefined || activity.item === item || activity.items?.includes(item) === true) &&

@@ -13,11 +13,10 @@ import { listAll } from "../buckets/calls.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * What leaves the log: entries past their retention, and the oldest segments of a log that has too many bytes. Nothing is deleted from D1 that is not in
- * the archive, unless there is none. Segments are copied on the day after theirs already, so that a lost D1 costs one day of them.
+ * Deletes entries past their retention, and the oldest segments of a log with too many bytes. Nothing is deleted from D1 that is not in the
+ * archive, unless there is none. Segments are copied already on the following day, so that a lost D1 costs one day of them.
  */
 
-/** The key of an entry. */
 export interface EntryKey {
   readonly log: string;
   readonly id: string;
@@ -32,18 +31,18 @@ export const logsIn = (table: "activity" | "log_segments"): string => `
     UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
 
 /**
- * A condition on a row: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not: it belongs to
- * no day, so it is neither archived nor exported, and holds up none of the others. `verify` names it.
+ * A condition on a row: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not. Such a row belongs to no day:
+ * it is neither archived nor exported, and holds up no other rows. `verify` reports it.
  */
 export const HAS_DAY = `
   (substr(id, 9, 1) = '-' AND length(replace(substr(id, 1, 13), '-', '')) = 12 AND id NOT GLOB '*[^0-9a-f-]*')`;
 
 interface StoredSegment extends Segment {
-  /** As D1 counts them: the text that it gives of damaged UTF-8 has others. */
+  /** Bytes as D1 counts them. D1's text of damaged UTF-8 has a different number. */
   readonly bytes: number;
 }
 
-/** A flush drops at most so many segments: the next ones go on. */
+/** Segments that a flush drops. The next flush continues. */
 const DROP_SEGMENTS_MAX = 64;
 
 /** Of an object of the archive. Its texts are in memory while it is written. */
@@ -51,7 +50,7 @@ const SLICE_MAX: SliceBounds = { rows: 5_000, bytes: 4 * 1024 * 1024 };
 
 const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_CELL}`;
 
-/** SQL: the greater number of a row of `logs` and of what is inserted. */
+/** SQL: the greater number of a row in `logs` and the inserted row. */
 export const RAISED_EXPIRED = `max(min(expired, ${Number.MAX_SAFE_INTEGER}), excluded.expired)`;
 
 const SQL = {
@@ -67,7 +66,7 @@ const SQL = {
     SELECT ${ACTIVITY.attributes} FROM (
       SELECT *, ${runningSum("length(sealed)", "log, id")} - length(sealed) AS earlier FROM entries)
     WHERE earlier < ${SLICE_MAX.bytes}`,
-  /** The number of the last write that leaves: `verify` misses no later one. A damaged number, higher than that of the vault, tells nothing. */
+  /** The number of the last write that leaves; `verify` expects all later writes. A damaged number above the vault's number is ignored. */
   numbers: `
     INSERT ${into("logs", ["vault_id", "expired"])}
     SELECT old.log, max(sequence)
@@ -104,7 +103,7 @@ const SQL = {
   oldestSegments: `
     SELECT vault_id AS log, id, octet_length(lines) AS bytes, lines FROM log_segments WHERE vault_id = ?1
       AND id IN (${keysOfSlice(["id"], "octet_length(lines)", `${OF_LOG} AND substr((SELECT max(id) FROM ${OF_LOG}), 1, length(id)) <> id`, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
-  /** Not when a line was appended meanwhile. */
+  /** Not if a line was appended since. */
   deleteSegments: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
       AND octet_length(lines) = (
@@ -115,10 +114,10 @@ const SQL = {
     ON CONFLICT (vault_id) DO UPDATE SET dropped = max(dropped, excluded.dropped)`,
 };
 
-/** The most slices of a run of the cron trigger. */
+/** Slices of a run of the cron trigger. */
 export const RUN_SLICES_MAX = 8;
 
-/** Deletes rows. Out: how many there were. Throws when D1 fails. */
+/** Deletes rows. Returns their number. Throws if D1 fails. */
 async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Promise<number> {
   const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
   const answer = await runBatch<[never, never, { deleted: number }]>(
@@ -130,7 +129,7 @@ async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Prom
   return must("delete expired entries", answer)[2][0]!.deleted;
 }
 
-/** Deletes segments, but for those to which a line was appended meanwhile. Out: how many entries they had. Throws when D1 fails. */
+/** Deletes segments, except those to which a line was since appended. Returns the number of their entries. Throws if D1 fails. */
 async function deleteSegments(
   db: D1Database,
   segments: readonly StoredSegment[],
@@ -145,12 +144,12 @@ async function deleteSegments(
   return must("delete segments", answer)[0].reduce((sum, { entries }) => sum + entries, 0);
 }
 
-/** What comes before and after all ids and cells of a day. */
+/** Returns texts that sort before and after all ids and cells of a day. */
 const boundsOf = (day: string): readonly [string, string] => [timePrefix(Date.parse(day)), timePrefix(Date.parse(day) + DAY)];
 
 /**
- * Archives the rows of `activity` before a time (Unix milliseconds), and deletes them. Without an archive they are only deleted. In: what gives the calls of
- * D1. Out: how many entries have left D1. Throws when D1 or R2 fails.
+ * Archives the rows of `activity` before a time (Unix milliseconds), and deletes them. Without an archive they are only deleted. `take` takes
+ * the D1 calls. Returns the number of entries that have left D1. Throws if D1 or R2 fails.
  */
 export const removeOldRows = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> =>
   removeOld(db, before, take, SQL.oldest, async (day) => {
@@ -195,8 +194,9 @@ async function loadSegments(db: D1Database, day: string, after: Place): Promise<
 }
 
 /**
- * Copies the segments of the last day (UTC) that is over to the archive, after what the archive has of them, and those of one day before it, of another one
- * each hour: a run may have failed. What the day gets later is late, and archived by its flush. In: Unix milliseconds. Throws when D1 or R2 fails.
+ * Copies the segments of the last complete day (UTC) to the archive, after its existing copy. Each hour it also copies those of one earlier
+ * day, because a run may have failed. Entries that a day gets later are late, and archived by their flush. `now` is in Unix milliseconds.
+ * Throws if D1 or R2 fails.
  */
 export async function copySegments(db: D1Database, bucket: Bucket, now: number, take: Take): Promise<void> {
   const last = now - COPY_MS - DAY;
@@ -225,6 +225,6 @@ export async function dropOldest(db: D1Database, bucket: Bucket, log: string, by
   await deleteSegments(db, oldest, db.prepare(SQL.dropped).bind(log.slice(0, NOWHERE.length), ids.toSorted().at(-1)));
 }
 
-/** Deletes what is told of the logs of deleted vaults and tokens that have no entry left. Throws when D1 fails. */
+/** Deletes the rows of `logs` for deleted vaults and tokens without entries. Throws if D1 fails. */
 export const forgetLogs = async (db: D1Database): Promise<void> =>
   void must("forget logs", await runBatch(db, db.prepare(SQL.forget)));

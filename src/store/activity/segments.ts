@@ -8,14 +8,14 @@ import { dayOf } from "../../model/time.ts";
 import { isEntry } from "./entry-rows.ts";
 
 /**
- * Segments: how reads, denials and sign-ins are stored (decision 0044). A segment is a row of `log_segments` with entries of one log. Its text has
- * one line for each hand-over, which is what one flush has of that log, of one cell of `CELLS` and of one day (UTC), and is only appended to:
+ * Segments store reads, denials and sign-ins (decision 0044). A segment is a row of `log_segments` with entries of one log. Its text is only
+ * appended to. It has one line for each hand-over, which is the part of a flush for that log, one cell of `CELLS` and one day (UTC):
  *
  *     {"rootKey": id, "entries": [[id, action, result, actor, item, version, resource], …], "sealed": text}
  *
- * The sealed text has of each entry the id, the origin, and the ids of several Items. The key of a segment is a cell: what the ids of all its entries
- * begin with. A cell that began on the day before has no entries of a day, so a segment has one day. A hand-over without room in its cells is a segment
- * of its own under its first id.
+ * The sealed text has the id, the origin and the ids of several Items of each entry. The key of a segment is a cell: the prefix of the ids of
+ * all its entries. A cell that began on the day before has no entries of a day, so a segment has one day. A hand-over without room in its
+ * cells is a separate segment under its first id.
  */
 
 /** The digits of a cell: 5 hours, 17 minutes, 66 seconds or 4 seconds. The hyphen of an id counts. */
@@ -34,7 +34,7 @@ export const smallestCell = (id: string): string => id.slice(0, SMALLEST);
 /** Returns the day (UTC) of a segment, or of an entry. */
 export const dayOfKey = (key: string): string => dayOf(timeOf(firstIdOf(key)));
 
-/** SQL: whether the key of a segment tells a time. That of a damaged row may not: it belongs to no day, and holds up none of the others. */
+/** SQL: true if the key of a segment has a time. The key of a damaged row may not: it belongs to no day, and blocks no other rows. */
 export const HAS_CELL = `(length(id) >= ${LARGEST} AND substr(id, 1, ${LARGEST}) NOT GLOB '*[^0-9a-f]*')`;
 
 /** Returns whether an id belongs under the key of a segment. */
@@ -45,24 +45,24 @@ const SIGN_IN: AdminResource = "SESSION";
 /** The resource of exchanges of workload tokens. */
 const EXCHANGE: AdminResource = "EXCHANGE";
 
-/** Whether an entry is a read, a denial or a sign-in, which a token without any vault can repeat as it can repeat a read. */
+/** Returns true if an entry is a read, a denial or a sign-in. A token without vaults can repeat a sign-in as often as a read. */
 export const isCounted = ({ action, result, resource }: Pick<Activity, "action" | "result" | "resource">): boolean =>
   action === "READ" || result === "DENY" || resource === SIGN_IN || resource === EXCHANGE;
 
 /**
- * The logs of segments of a log. Denials and sign-ins of the admin's log are in logs of their own, because others than the admin cause
- * them: they push out none but their own kind.
+ * Returns the segment logs of a log. Denials and sign-ins of the admin's log have their own logs, because others than the admin cause them:
+ * they push out only entries of their own kind.
  */
 export const segmentLogsOf = (log: string): readonly string[] =>
   log === NOWHERE ? [NOWHERE, `${NOWHERE}:denials`, `${NOWHERE}:sign-ins`, `${NOWHERE}:exchanges`] : [log];
 
-/** SQL: the log of a segment. In: the expression of its `vault_id`. */
+/** Returns SQL of the log of a segment. `expression` is that of its `vault_id`. */
 export const logOf = (expression: string): string => `substr(${expression}, 1, 36)`;
 
 /** The log of segments of an entry; `undefined`: no log has such an entry. */
 function segmentLogOf({ log, result, resource }: Pick<Activity, "log" | "result" | "resource">): string | undefined {
   if (log !== NOWHERE) return log;
-  // Each entry of the admin's log has a resource. Without one it is that of a token that named a vault with the id of this log.
+  // Each entry of the admin's log has a resource. An entry without one belongs to a token that named a vault with this log's id.
   if (resource == null) return undefined;
   const [reads, denials, signIns, exchanges] = segmentLogsOf(log);
   if (resource === EXCHANGE) return exchanges;
@@ -73,11 +73,11 @@ function segmentLogOf({ log, result, resource }: Pick<Activity, "log" | "result"
 
 /** The entries that one flush hands over to one log, cell and day. */
 export interface HandOver {
-  /** Of segments. */
+  /** The segment log. */
   readonly log: string;
   /** The first id, which is also that of the hand-over. */
   readonly first: string;
-  /** What comes before all ids of its day, and after all cells that began before. */
+  /** A text that sorts before all ids of its day, and after all earlier cells. */
   readonly day: string;
   readonly entries: number;
   readonly line: string;
@@ -99,7 +99,7 @@ interface Line {
 /** An entry of a segment as it is stored. */
 export interface SegmentEntry extends Columns {
   readonly log: string;
-  /** Where the rest is; `undefined`: nothing of the line can be read. */
+  /** The line with the remaining values. Undefined: the line is unreadable. */
   readonly line: Line | undefined;
   readonly index: number;
 }
@@ -130,7 +130,7 @@ async function sealHandOver({ active }: Keyring, log: string, unordered: readonl
   return handOverOf(log, entries, JSON.stringify(line));
 }
 
-/** The hand-over of a line. In: its entries, in the order of their ids. */
+/** Returns the hand-over of a line. Its entries are in the order of their ids. */
 function handOverOf(log: string, entries: readonly Pick<Activity, "id">[], line: string): HandOver {
   const first = entries[0]!.id;
   return { log, first, day: timePrefix(Date.parse(dayOfKey(first))), entries: entries.length, line };
@@ -160,9 +160,8 @@ export async function parseHandOver(keyring: Keyring, { log, line }: HandOver): 
 const associatedData = (log: string, handOver: string, key: string) =>
   ({ kind: "handOver", vault: log.slice(0, NOWHERE.length), record: handOver, version: 0, key }) as const;
 
-/** A segment. */
 export interface Segment {
-  /** Of segments. */
+  /** The segment log. */
   readonly log: string;
   readonly id: string;
   readonly lines: string;
@@ -186,8 +185,8 @@ function parseLine(text: string): Line | undefined {
 }
 
 /**
- * The entries of a segment. A line that cannot be read, or an entry that does not belong under the key, is one entry whose id is the first id of the
- * key with the place of the line.
+ * Returns the entries of a segment. An unreadable line, or an entry that does not belong under the key, gives one entry. Its id is the first id
+ * of the key with the place of the line.
  */
 export function entriesOf({ log, id: key, lines }: Segment): SegmentEntry[] {
   const vault = log.slice(0, NOWHERE.length);
@@ -204,7 +203,7 @@ export function entriesOf({ log, id: key, lines }: Segment): SegmentEntry[] {
 
 const BROKEN_COLUMNS = { action: "READ", result: "SUCCESS", actor: "", item: null, version: null, resource: null } as const;
 
-/** Of each entry. An absent one is NULL, or not there when all after it are absent too. */
+/** The sealed values of each entry. An absent value is NULL, or left out if all later values are absent too. */
 type LineTexts = readonly (readonly [
   id: string,
   userAgent: string,
@@ -216,7 +215,7 @@ type LineTexts = readonly (readonly [
 
 const textsOfLines = new WeakMap<Line, Promise<Result<LineTexts | undefined>>>();
 
-/** Opens a line. Out: `undefined` when its root key is missing. Errors: `integrity`. */
+/** Decrypts a line. Returns undefined if its root key is missing. Fails with `integrity`. */
 async function openLine({ keys }: Keyring, log: string, line: Line): Promise<Result<LineTexts | undefined>> {
   const root = keys.get(line.rootKey);
   if (!root) return ok(undefined);
@@ -226,7 +225,7 @@ async function openLine({ keys }: Keyring, log: string, line: Line): Promise<Res
   return text.ok ? ok(JSON.parse(text.value) as LineTexts) : text;
 }
 
-/** Opens an entry, and its line once. The origin of one whose root key is missing is unknown (contract 20.6). */
+/** Decrypts an entry, and its line once. If the root key is missing, the origin is unknown (contract 20.6). */
 export async function listSegmentEntry(keyring: Keyring, { line, index, ...columns }: SegmentEntry): Promise<ListedActivity> {
   const broken = { id: columns.id, log: columns.log, broken: "integrity" } as const;
   if (!line || !isEntry(columns)) return broken;

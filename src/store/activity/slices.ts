@@ -10,9 +10,9 @@ import { loadForToken } from "../vaults/authorized.ts";
 import { readBatch, type Store } from "../d1/database.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 
-/** Reads slices of the activity log: so many consecutive entries of each log, and of them those that match a filter. */
+/** Reads slices of the activity log: consecutive entries of each log that match a filter. */
 
-/** Who reads which logs. `claims` is the token; `admin` stands for the admin, whom the guard has authenticated. */
+/** The reader and the logs. `claims` is the token; `admin` stands for the admin, whom the guard has authenticated. */
 export interface Reader {
   readonly claims: TokenIdentity | typeof ADMIN;
   readonly logs: readonly string[];
@@ -27,8 +27,8 @@ const COLUMNS = ["id", "action", "result", "actor", "item", "version", "root_key
 const SELECTED = COLUMNS.map((name) => (name === "item" ? "item_id" : name)).join(", ");
 
 /**
- * A condition on a row. A filter of an Item also lets through the reads that name no Item in the clear: that of several Items has their
- * ids in the sealed text.
+ * A condition on a row. A filter by Item also accepts reads without a plaintext Item: a read of several Items has their ids in the sealed
+ * text.
  */
 const MATCHES = `
   coalesce(actor = ?3, 1) AND coalesce(action = ?4, 1) AND coalesce(result = ?5, 1)
@@ -46,11 +46,14 @@ const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: Ac
       (entry.item === null && entry.action === "READ" && entry.result === "SUCCESS")) &&
     (vault === undefined || (entry.item === vault && (entry.resource ?? "VAULT") === "VAULT")));
 
-/** The bytes of segments that one call reads, but for the first segment of each log: of all logs, and of one, which are one value of at most 2 MB. */
+/**
+ * Bytes of segments that one call reads, but for the first segment of each log: of all logs, and of one log, whose segments are one value of
+ * at most 2 MB.
+ */
 const CALL_BYTES_MAX = 2_000_000;
 const LOG_BYTES_MAX = 1_000_000;
 
-/** The segments of a log that one call reads, unless more entries are asked for or the budget has fewer. */
+/** Segments of a log that one call reads, unless more entries are wanted or the budget has fewer. */
 const LOG_SEGMENTS_MAX = 64;
 
 /**
@@ -77,7 +80,7 @@ const SEGMENTS = `
       AND id IN (${CELLS.map((digits) => `substr(oldest, 1, ${digits})`).join(", ")})))
   FROM (SELECT min(id) AS oldest, json_group_array(json_array(id, lines)) FILTER (WHERE number > 0) AS read FROM told)`;
 
-/** The newest entry that one of the logs has dropped. In: the number of the parameter with the logs. */
+/** Returns SQL of the newest entry that any of the logs has dropped. `logs` is the number of the parameter with the logs. */
 const newestDropped = (logs: number): string =>
   `(SELECT max(dropped) FROM logs WHERE vault_id IN (SELECT value FROM json_each(?${logs}))) AS dropped`;
 
@@ -91,7 +94,7 @@ const SQL = {
       WHEN EXISTS (SELECT 1 FROM log_segments WHERE vault_id = starts.value ->> 1 AND id < starts.value ->> 2) THEN (${SEGMENTS}) ELSE '["",null,[],[]]'
     END AS segments
     FROM json_each(?1) AS starts ORDER BY starts.key`,
-  // No log is counted after those that have more than is counted.
+  // Counting stops after the log that exceeds the limit.
   total: `
     WITH RECURSIVE counted (number, total) AS (
       SELECT 0, (SELECT count(*) FROM (SELECT 1 FROM activity WHERE vault_id IN (SELECT value FROM json_each(?1)) LIMIT ?2))
@@ -117,7 +120,7 @@ interface SliceOptions {
 type Segments = readonly (readonly [id: string, lines: string])[];
 type SliceOfSegments = readonly [oldest: string, next: string | null, segments: Segments, cells: Segments];
 
-/** The rows of a log that were read, the id of the last one, and those that match the filter. */
+/** The rows of a log that were read, the last id, and the rows that match the filter. */
 type SliceOfRows = readonly [rowCount: number, end: string | null, matching: unknown[][]];
 
 interface SliceRow {
@@ -128,7 +131,8 @@ interface SliceRow {
 }
 
 /**
- * Reads at most `size` rows, and segments with so many entries, from each start on, in one D1 call. In: the logs to count too, and those of which to tell the newest entry that was dropped because there were too many.
+ * Reads at most `size` rows, and segments with as many entries, from each start on, in one D1 call. The other parameters are the logs to
+ * count, and the logs whose newest dropped entry is returned.
  */
 export async function readSlices(
   store: Store,
@@ -174,8 +178,8 @@ export async function readSlices(
 }
 
 /**
- * Prepares a call. In: of each part the log of its rows, that of its segments, and the id before which it begins; the rows that D1 may read for the
- * segments of all logs.
+ * Prepares a call. Each part has the log of its rows, the log of its segments, and the id before which it begins. D1 may read a limited
+ * number of rows for the segments of all logs.
  */
 function slicesStatement(
   store: Store,
@@ -205,7 +209,7 @@ function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: 
   return { log, entries, end: end ?? "", more: rowCount === size };
 }
 
-/** Whether the smallest cell of the last segment that was read has more segments, under ids. These may have any id of the cell. */
+/** Returns true if the smallest cell of the last read segment has more segments, under ids. These may have any id of the cell. */
 const isCut = ([oldest, next]: SliceOfSegments): boolean => next !== null && next > smallestCell(oldest);
 
 /**

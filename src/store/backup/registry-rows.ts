@@ -6,7 +6,7 @@ import { isAfterKey } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn, type NamedTable } from "../tables/tables.ts";
 import { areOfOneDay, type Unit } from "./cut.ts";
 
-/** Reads the rows of the registry: those that belong to no vault. */
+/** Reads the rows of the registry: the rows outside vaults. */
 
 /**
  * SQL: the entries of the logs of the admin, of tokens and of deleted vaults. The query goes from log to log, because the key begins
@@ -22,13 +22,13 @@ const IN_OTHER_LOGS = `(
 
 const REGISTRY_TABLES = backedUpIn("registry");
 
-/** The most rows of a slice. A row has up to about 8 KiB. */
+/** A row has up to about 8 KiB. */
 const SLICE_ROWS_MAX = 1_000;
 
 /** For some tables: FROM and WHERE, whether ORDER BY is needed, and the most rows of a slice. */
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
   activity: [IN_OTHER_LOGS, false, SLICE_ROWS_MAX],
-  // A restore ends tokens, and those of workloads leave no name.
+  // A restore ends tokens, and tokens of workloads leave no name.
   tokens: [`tokens WHERE ${LEAVES_NAME}`, true, SLICE_ROWS_MAX],
 };
 
@@ -49,7 +49,6 @@ export interface Position {
 
 export const FIRST_POSITION: Position = { table: 0, key: [] };
 
-/** A row of the registry. */
 export interface RegistryRow extends Unit {
   readonly key: readonly Cell[];
   readonly cells: readonly Cell[];
@@ -59,11 +58,11 @@ export interface RegistrySlice {
   readonly table: NamedTable;
   readonly columns: readonly string[];
   readonly rows: readonly RegistryRow[];
-  /** Whether the table has no further rows. */
+  /** True if the table has no further rows. */
   readonly isEnd: boolean;
 }
 
-/** Reads a slice of one table. Out: `undefined` behind the last table. Errors: `unavailable`. */
+/** Reads a slice of one table. Returns undefined after the last table. Fails with `unavailable`. */
 export async function readRegistry(db: D1Database, { table: index, key }: Position): Promise<Result<RegistrySlice | undefined>> {
   const table = REGISTRY_TABLES[index];
   if (!table) return ok(undefined);
@@ -85,7 +84,7 @@ export async function readRegistry(db: D1Database, { table: index, key }: Positi
   return ok({ table, columns, rows, isEnd: rows.length < sourceOf(table.name)[2] });
 }
 
-/** Whether two rows of a table may be in one part: entries of a log only if they are of one log and day. */
+/** Returns true if two rows of a table may be in one part. Entries of a log must be of one log and day. */
 export const areOfOnePart =
   ({ owner }: NamedTable) =>
   (a: RegistryRow, b: RegistryRow): boolean =>

@@ -27,7 +27,7 @@ export interface CheckedRows {
   readonly rows: number;
   readonly items: number;
   readonly deleted: number;
-  /** Of sealed texts, as `vaults.sealed_bytes` counts them. */
+  /** Bytes of sealed texts, as counted by `vaults.sealed_bytes`. */
   readonly bytes: number;
   /** The Files whose rows can be decrypted. */
   readonly files: readonly { readonly item: string; readonly file: KeyedFile }[];
@@ -45,7 +45,7 @@ interface Context {
 /** Returns the faults of a row, or its File. */
 type RowCheck = (context: Context, row: Row) => Promise<readonly Fault[] | KeyedFile>;
 
-/** A row of a table as the type that the reader of the table has: the columns are those of the schema. */
+/** Returns a row of a table with the type of the table's reader. The columns are those of the schema. */
 const as = <T>(row: Row): T => row as unknown as T;
 
 const CLOSED = "the row cannot be decrypted, or its columns are not the sealed ones";

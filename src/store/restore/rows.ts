@@ -9,8 +9,8 @@ import { findingsOf, readablePart } from "./readable.ts";
 import type { Step, Stepped } from "./step.ts";
 
 /**
- * The third phase: it writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so that the
- * groups of a step may take effect in any order. Errors: `backup_damaged`, those of `writeStep`, `unavailable`.
+ * The third phase: writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so the groups of
+ * a step may take effect in any order. Fails with `backup_damaged`, as `writeStep` does, or with `unavailable`.
  */
 export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position } = step;
@@ -41,7 +41,7 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
 /** The rows that one D1 call writes: rows of one table. */
 type RowGroup = TableRows;
 
-/** The most rows of a group, and about the most characters: D1 takes a parameter of 2 MB. */
+/** Limits of a group: rows, and approximate characters. D1 accepts a parameter of 2 MB. */
 const GROUP_MAX = { rows: 2_000, characters: 768 * 1024 };
 
 /** The groups of a part, in the order in which they are written: the same groups each time. */
@@ -73,7 +73,7 @@ const CONFLICT: Readonly<Record<string, string>> = {
 
 const TABLES_OF_BACKUP = backedUpIn("vault");
 
-/** The statements of a group of rows of a vault. Errors: `backup_damaged`, for a table or column that the schema does not have. */
+/** Returns the statements of a group of rows of a vault. Fails with `backup_damaged` for a table or column that the schema does not have. */
 function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D1PreparedStatement[]> {
   const table = TABLES_OF_BACKUP.find(({ name }) => name === group.table);
   if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
@@ -97,8 +97,8 @@ const RESTORED_TOKENS = { into: "ended_tokens", added: { ended_at: "min(value ->
 const TABLES_OF_REGISTRY = backedUpIn("registry");
 
 /**
- * The statements of a group of rows of the registry. They replace no row. In: Unix milliseconds. Errors: `backup_damaged`, for a table
- * that the registry of no release has.
+ * Returns the statements of a group of rows of the registry. They replace no row. `now` is in Unix milliseconds. Fails with `backup_damaged`
+ * for a table that no release has in the registry.
  */
 function registryStatements(db: D1Database, group: RowGroup, now: number): Result<D1PreparedStatement[]> {
   const table = TABLES_OF_REGISTRY.find(({ name }) => name === group.table);

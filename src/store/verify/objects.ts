@@ -68,7 +68,7 @@ async function unnamedOf(db: D1Database, vault: string, keys: readonly string[])
   return read.ok ? ok(read.value[0].map(({ key }) => key)) : read;
 }
 
-/** The most objects of a slice, and about the bytes with which it ends. */
+/** Limits of a slice: objects, and approximate bytes. */
 const ARCHIVES_MAX = { objects: 15, bytes: 4 * 1024 * 1024 };
 
 /** Checks each object of the archive of the log, and each entry in it. */
