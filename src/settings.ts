@@ -2,8 +2,7 @@ import * as z from "zod/mini";
 import { fail, ok, type Result } from "./model/result.ts";
 import { SECRET_CHARACTERS_MIN } from "./model/limits.ts";
 import { DAY } from "./model/time.ts";
-import { type Access, parseAccess } from "./model/cloudflare-access.ts";
-import { parseSignInIssuer, type SignInIssuer } from "./model/sign-in-issuer.ts";
+import { type Access, parseAccess, parseSignInIssuer, type SignInIssuer } from "./model/sign-in-issuer.ts";
 
 /**
  * The variables of wrangler.toml and the optional secrets, parsed once for all layers. While one setting is malformed, or a secret

@@ -2,10 +2,9 @@
  * The synchronous CPU time of a coordinator for its worst requests, measured in Node, because the clock of workerd stands still
  * in synchronous code. It runs the functions that the coordinator runs between two awaits, and prints the results as JSON.
  */
-import { parseItem } from "../../src/model/item-input.ts";
+import { parseItem, parsePatch } from "../../src/model/item-input.ts";
 import type { Item } from "../../src/model/item.ts";
 import { type Change, type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
-import { parsePatch } from "../../src/model/patch-input.ts";
 import { NOTHING_STORED } from "../../src/model/stored.ts";
 import type { Vault } from "../../src/model/vault.ts";
 import type { Snapshot } from "../../src/store/commit/snapshot.ts";

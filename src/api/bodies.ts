@@ -7,7 +7,7 @@ import { isCodeChallenge, isCodeVerifier, isLoopback } from "../model/login.ts";
 import { oneOf, scope, tokenScope } from "../model/scope.ts";
 import { anyId, fault, optional, text } from "../model/text.ts";
 import { DAY, SECOND } from "../model/time.ts";
-import { permissionIn } from "../model/vault-scope.ts";
+import { permissionIn } from "../model/permission.ts";
 import { issuerUrlFault, publicUrlFault } from "../model/public-url.ts";
 import { givenKeys } from "../model/workload-keys.ts";
 import { PRESET_NAMES, presetOf } from "../model/workload-presets.ts";

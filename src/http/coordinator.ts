@@ -11,7 +11,7 @@ import {
 } from "../model/webhook.ts";
 import { originOfCaller } from "./audit.ts";
 import { setRequestId } from "./context.ts";
-import { lookAtStates } from "../store/d1/known-states.ts";
+import { lookAtStates } from "../store/d1/near-reads.ts";
 import { setBookmark } from "./near.ts";
 import { callObject, type Tried, tryObject } from "../durable-object-calls.ts";
 import type { Call } from "./route.ts";

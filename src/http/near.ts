@@ -4,8 +4,7 @@ import { LIMITS } from "../model/limits.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
-import { type KnownStates, recordState } from "../store/d1/known-states.ts";
-import { nearDatabase, type Served } from "../store/d1/near-reads.ts";
+import { type KnownStates, recordState, nearDatabase, type Served } from "../store/d1/near-reads.ts";
 import type { Context } from "./context.ts";
 import type { Caller, Reply } from "./route.ts";
 

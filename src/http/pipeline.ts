@@ -1,7 +1,6 @@
 import { isNear } from "../api/operation.ts";
 import { ADMIN } from "../model/operation.ts";
-import { itemsIn, permissionIn } from "../model/vault-scope.ts";
-import { missing } from "../model/permission.ts";
+import { itemsIn, permissionIn, missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { askUnlessRefused } from "../requests/refused.ts";

@@ -5,7 +5,7 @@ import type { OperationId } from "../api/operations.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/item.ts";
-import type { Scope } from "../model/vault-scope.ts";
+import type { Scope } from "../model/permission.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";

@@ -1,7 +1,7 @@
 import type { AnswerBody } from "../api/answer.ts";
 import type { OpenAccess } from "../api/operation.ts";
 import { type OperationId, OPERATIONS } from "../api/operations.ts";
-import * as activityExport from "./endpoints/activity-export.ts";
+import * as activityExport from "./endpoints/activity.ts";
 import * as activity from "./endpoints/activity.ts";
 import * as adminBackupObjects from "./endpoints/admin-backup-objects.ts";
 import * as adminBackups from "./endpoints/admin-backups.ts";
@@ -30,7 +30,7 @@ import * as session from "./endpoints/session.ts";
 import * as signInPerson from "./endpoints/sign-in-person.ts";
 import * as signIn from "./endpoints/sign-in.ts";
 import * as tokenExchange from "./endpoints/token-exchange.ts";
-import * as token from "./endpoints/token.ts";
+import * as token from "./endpoints/child-tokens.ts";
 import * as vaults from "./endpoints/vaults.ts";
 import * as versions from "./endpoints/versions.ts";
 import { type Handler, type OpenHandler, type OpenRoute, type PathHandler, type Route, servePath } from "./route.ts";

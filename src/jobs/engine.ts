@@ -14,8 +14,8 @@ import {
   type JobRow,
   nextDue,
   recordFailure,
+  addFindings,
 } from "../store/jobs/job-rows.ts";
-import { addFindings } from "../store/jobs/job-findings.ts";
 import { checkRootKeys } from "../store/keys/root-keys.ts";
 import { type JobWrites, requireWrites, voidWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
 import type { AnyKind, JobPorts, Stepped } from "./kind.ts";

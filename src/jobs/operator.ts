@@ -16,8 +16,9 @@ import {
   listFailed,
   listJobRows,
   loadJob,
+  type FindingPage,
+  loadFindings,
 } from "../store/jobs/job-rows.ts";
-import { type FindingPage, loadFindings } from "../store/jobs/job-findings.ts";
 import { type EngineContext, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 

@@ -1,6 +1,6 @@
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../model/finding.ts";
 import { ok } from "../model/result.ts";
-import type { VerifyInput, VerifyRequest } from "../model/verify.ts";
+import type { VerifyInput, VerifyRequest } from "../model/job.ts";
 import { withBuckets } from "../store/backup/load.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { type Coordinators, type Position, runSlices } from "../store/verify/run.ts";

@@ -1,10 +1,9 @@
 import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
 import type { Item, Precondition } from "./item.ts";
-import type { ItemInput } from "./item-input.ts";
-import type { Edit } from "./patch-input.ts";
-import type { QuotaChange } from "./quota.ts";
-import type { NamedVault } from "./vault.ts";
+import type { ItemInput, Edit } from "./item-input.ts";
+import type { QuotaChange, NamedVault } from "./vault.ts";
+import { NIL_ID } from "./ids.ts";
 
 /**
  * The newest format of operations that the coordinators of this release accept. A release that adds a kind of change increments
@@ -132,3 +131,11 @@ export interface Answer {
   /** Counts of destroyed Items and versions. */
   readonly expired?: { readonly items: number; readonly versions: number };
 }
+
+/** The last editor of an Item. */
+
+/** The last editor of Items restored by the admin. No token has this id. */
+export const RESTORED_BY_ADMIN = NIL_ID;
+
+/** Returns the last editor of an Item for an actor. It is always an id, because clients parse it as one. */
+export const editorOf = (actor: string): string => (actor === ADMIN ? RESTORED_BY_ADMIN : actor);

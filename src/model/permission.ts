@@ -1,3 +1,6 @@
+import { LIMITS } from "./limits.ts";
+import { fail, invalid, type Refusal } from "./result.ts";
+
 /** The permissions of a token in a vault (contract 8). */
 
 /**
@@ -49,4 +52,76 @@ export function missing(granted: unknown, needed: Permission): string | undefine
 export function covers(granted: unknown, needed: Permission): boolean {
   const operations: readonly string[] = isPermission(granted) ? PERMISSIONS[granted] : [];
   return PERMISSIONS[needed].every((operation) => operations.includes(operation));
+}
+
+/** The scope of a token in a vault: a permission for the whole vault, or for some of its Items only (contract 8.15). */
+export type VaultScope = Permission | ItemScope;
+
+export interface ItemScope {
+  readonly permissions: Permission;
+  /** Canonical ids. Outside of them no Item exists for the token. */
+  readonly items: readonly string[];
+}
+
+/** The scope of a token, by canonical vault ids. */
+export type Scope = Readonly<Record<string, VaultScope>>;
+
+/** Returns true for a restriction to Items. An object with other attributes, which a newer release may have issued, is not accepted. */
+const isItemScope = (scope: unknown): scope is ItemScope =>
+  typeof scope === "object" &&
+  scope !== null &&
+  "items" in scope &&
+  Array.isArray(scope.items) &&
+  Object.keys(scope).toSorted().join() === "items,permissions";
+
+/** Returns the permission of a scope. Returns undefined without a permission, or for one of a newer release. */
+export function permissionIn(scope: unknown): Permission | undefined {
+  const permission = isItemScope(scope) ? scope.permissions : scope;
+  return isPermission(permission) ? permission : undefined;
+}
+
+/** Returns the Items to which a scope is restricted, or undefined if it is for the whole vault. */
+export const itemsIn = (scope: unknown): ReadonlySet<string> | undefined =>
+  isItemScope(scope) ? new Set(scope.items) : undefined;
+
+/** Returns true if a scope includes an Item of the vault. */
+export const isForItem = (scope: unknown, item: string): boolean => itemsIn(scope)?.has(item) ?? true;
+
+/** Returns true if `scope` allows everything that `other` allows. An absent scope allows nothing. */
+export function contains(scope: unknown, other: VaultScope): boolean {
+  const needed = permissionIn(other);
+  const [items, others] = [itemsIn(scope), itemsIn(other)];
+  const covered = needed !== undefined && covers(permissionIn(scope), needed);
+  return covered && (items === undefined || (others !== undefined && [...others].every((item) => items.has(item))));
+}
+
+/** Returns the ids of the vaults in which a token has a permission, even if only for some Items. */
+export const vaultsWith = (needed: Permission, { vaults }: { readonly vaults: Scope }): string[] =>
+  Object.keys(vaults).filter((vault) => covers(permissionIn(vaults[vault]), needed));
+
+/** Delegation: a token issues tokens with at most its own permissions (contract 8.16). */
+
+/** The permissions of a token that it can pass on. */
+interface Grant {
+  readonly vaults: Scope;
+  /** Seconds; absent: its reads are never old. */
+  readonly stale?: number | undefined;
+}
+
+/**
+ * Refuses a child token with more permissions than its parent. The lifetime is compared elsewhere, where a repeated request is
+ * answered. `depth` is the number of tokens above the child. Returns undefined if the child is allowed. Fails with
+ * `out_of_scope`, which names the first vault with more permissions, or with `invalid`.
+ */
+export function refuseMore(
+  parent: Grant,
+  child: Grant & { readonly delegate?: true | undefined },
+  depth: number,
+): Refusal | undefined {
+  const vault = Object.keys(child.vaults).find((id) => !contains(parent.vaults[id], child.vaults[id]!));
+  if (vault !== undefined) return fail("out_of_scope", `pass on this permission in vault ${vault}, which it does not have`);
+  if ((child.stale ?? 0) > (parent.stale ?? 0)) return invalid("the token: stale is more than that of the token of the request");
+  if (child.delegate && depth >= LIMITS.tokenDepth)
+    return invalid(`the token: delegate is not possible with ${LIMITS.tokenDepth} tokens above`);
+  return undefined;
 }

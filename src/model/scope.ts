@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import { itemsIn, type VaultScope } from "./vault-scope.ts";
+import { itemsIn, type VaultScope, isPermission, type Permission, PERMISSIONS } from "./permission.ts";
 import { parseId } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
 import { fault } from "./text.ts";
-import { isPermission, type Permission, PERMISSIONS } from "./permission.ts";
 
 /** The permissions of a request for a token or a person (contract 8.4, 8.15). */
 

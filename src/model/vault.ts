@@ -1,3 +1,6 @@
+import { LIMITS } from "./limits.ts";
+import { fail, type Refusal } from "./result.ts";
+
 /** A Vault: a set of Items, and the unit of a token's permissions. */
 export interface Vault {
   readonly id: string;
@@ -40,7 +43,7 @@ export type NamedVault = Vault & { readonly name: string; readonly description: 
 export const isNamed = (vault: Vault): vault is NamedVault => vault.name !== undefined && vault.description !== undefined;
 
 /** The limits of a vault's contents (contract 12.6). */
-export interface Quota {
+interface Quota {
   readonly items: number;
   /** Bytes of the sealed texts of its Items and Files. */
   readonly bytes: number;
@@ -49,7 +52,7 @@ export interface Quota {
 }
 
 /** The quotas that the admin has set; `null` is the default. */
-export type OwnQuota = { readonly [K in keyof Quota]: number | null };
+type OwnQuota = { readonly [K in keyof Quota]: number | null };
 
 type WriteCounts = Pick<Vault, "items" | "created" | "restored" | "destroyed" | "contentVersion">;
 
@@ -87,4 +90,39 @@ export function countWrite(vault: Vault, now: number, change: CountChange): Vaul
     sealedBytes: grown(vault.sealedBytes, sealedBytes),
     updatedAt: Math.max(now, vault.updatedAt),
   };
+}
+
+/** Quotas (contract 12.6): limits of one vault's contents. */
+
+/** A change of quotas: an absent one stays, `null` makes it the default again. */
+export type QuotaChange = { readonly [K in keyof Quota]?: number | null | undefined };
+
+export const DEFAULT_QUOTA: OwnQuota = { items: null, bytes: null, fileBytes: null };
+
+/** For each quota: the usage of a vault, the default, and the unit in the message. */
+const QUOTAS: { readonly [K in keyof Quota]: readonly [usage: (vault: Vault) => number, standard: number, unit: string] } = {
+  items: [({ items, deleted }) => items + deleted, LIMITS.vaultItems, "Items"],
+  bytes: [({ sealedBytes }) => sealedBytes, LIMITS.vaultBytes, "bytes of Items"],
+  fileBytes: [({ fileBytes }) => fileBytes, LIMITS.vaultFileBytes, "bytes of Files"],
+};
+
+const QUOTA_NAMES = Object.keys(QUOTAS) as (keyof Quota)[];
+
+export const quotaOf = ({ quota }: Vault): Quota =>
+  Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota[name] ?? QUOTAS[name][1]])) as unknown as Quota;
+
+/** Returns a vault's usage of each quota. */
+export const usageOf = (vault: Vault): Quota =>
+  Object.fromEntries(QUOTA_NAMES.map((name) => [name, QUOTAS[name][0](vault)])) as unknown as Quota;
+
+export const changeQuota = (before: OwnQuota, change: QuotaChange): OwnQuota =>
+  Object.fromEntries(
+    QUOTA_NAMES.map((name) => [name, change[name] === undefined ? before[name] : change[name]]),
+  ) as unknown as OwnQuota;
+
+/** Refuses a write that raises a usage above its quota. Returns the refusal `quota`, or undefined. */
+export function checkQuota(before: Vault, after: Vault): Refusal | undefined {
+  const [was, is, quota] = [usageOf(before), usageOf(after), quotaOf(after)];
+  const exceeded = QUOTA_NAMES.find((name) => is[name] > was[name] && is[name] > quota[name]);
+  return exceeded && fail("quota", `${quota[exceeded]} ${QUOTAS[exceeded][2]}`);
 }

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "./strict-json.ts";
 import { fault } from "./text.ts";
 import { fits } from "./limits.ts";
 import { type Permit, type PresetName, PRESETS } from "./workload-presets.ts";
+import type { WorkloadKey } from "./workload-keys.ts";
 
 /**
  * Rules of workload identity: the claims (RFC 7519 section 4) of a workload's token, and their values. A claim is named by its name or by a
@@ -18,7 +19,7 @@ export type ClaimValue = string | number | boolean;
 /** The values of the claims that a rule needs, by the names of the claims. */
 export type RuleClaims = Readonly<Record<string, ClaimValue>>;
 
-export interface WorkloadRule {
+interface WorkloadRule {
   readonly claims: RuleClaims;
   /** The rule is for every repository of an owner. */
   readonly anyRepository?: boolean | undefined;
@@ -139,4 +140,36 @@ function valueAt(payload: JsonObject, path: readonly string[]): unknown {
     }
   }
   return value;
+}
+
+/** The attributes of issuers and rules besides those of every row of `tokens` (contract 27). */
+
+export interface IssuerPolicy {
+  /** As in the claim `iss` of its tokens. */
+  readonly url: string;
+  readonly preset: PresetName;
+  /** True if each token can be exchanged only once. Otherwise it can be exchanged `EXCHANGES_MAX` times. */
+  readonly once: boolean;
+  /** The keys that the admin has given; absent: they are fetched. */
+  readonly keys?: readonly WorkloadKey[] | undefined;
+}
+
+/** A rule for exchanges of workload tokens or for sign-ins, and the lifetime that it gives. */
+export interface RulePolicy extends WorkloadRule {
+  /** Seconds of a token, or of the session of a person. */
+  readonly lifetime: number;
+  /** The rule is for people who sign in (contract 25.13). It permits no exchange of tokens. */
+  readonly people?: true | undefined;
+}
+
+/** Exchanges of one token, if its issuer does not have `once`. */
+export const EXCHANGES_MAX = 20;
+
+/** The keys of an issuer as its row has them. Times are Unix milliseconds; 0: never. */
+export interface StoredKeys {
+  readonly keys: readonly WorkloadKey[];
+  /** Start of the request that fetched the keys. */
+  readonly fetchedAt: number;
+  /** Start of the last request for keys, even if it failed. */
+  readonly triedAt: number;
 }

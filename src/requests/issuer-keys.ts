@@ -1,7 +1,7 @@
 import { createCache } from "../crypto/cache.ts";
 import { publicUrlFault } from "../model/public-url.ts";
 import { DAY, MINUTE, SECOND } from "../model/time.ts";
-import type { StoredKeys } from "../model/workload-identity.ts";
+import type { StoredKeys } from "../model/workload-rule.ts";
 import { KEYS_MAX, usableKeys, type WorkloadKey } from "../model/workload-keys.ts";
 import {
   FETCH_MS_MAX,

@@ -1,7 +1,6 @@
 import { createCache } from "../crypto/cache.ts";
 import { NOWHERE } from "../crypto/seal.ts";
 import type { Activity, AdminResource } from "../model/activity.ts";
-import { network } from "../model/network.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
 import { logFailure } from "../log.ts";
@@ -97,4 +96,20 @@ async function within(limiter: RateLimit, key: string): Promise<boolean> {
     logFailure("A rate limiter", error);
     return true;
   }
+}
+
+/**
+ * Returns the network under which an address is counted. An IPv6 address counts as its /64, because a client usually has the
+ * whole /64 (RFC 4291 section 2.5.1).
+ */
+function network(address: string): string {
+  if (!address.includes(":")) return address;
+  const [head = "", tail] = address.split("::", 2);
+  const left = head === "" ? [] : head.split(":");
+  const right = tail ? tail.split(":") : [];
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0");
+  return [...left, ...zeros, ...right]
+    .slice(0, 4)
+    .map((group) => parseInt(group, 16).toString(16))
+    .join(":");
 }

@@ -4,7 +4,7 @@ import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";
 import { type KeyedFile, addressOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
-import { vaultsWith } from "../model/vault-scope.ts";
+import { vaultsWith } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";

@@ -1,10 +1,8 @@
 import { KEY_NUMBER_MAX, KEYS_MAX } from "../crypto/key-list.ts";
-import { editorOf } from "../model/editor.ts";
+import { editorOf, type Change } from "../model/operation.ts";
 import { operationId } from "../model/ids.ts";
-import type { Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { isNamed } from "../model/vault.ts";
-import { changeQuota, DEFAULT_QUOTA } from "../model/quota.ts";
+import { isNamed, changeQuota, DEFAULT_QUOTA } from "../model/vault.ts";
 import { applyPatch } from "./patch.ts";
 import { complete } from "./complete.ts";
 import { deleteItem, destroyItem, destroyVersion, expireItem, restoreItem, restoreVersion } from "./history.ts";

@@ -3,7 +3,7 @@ import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
 import { fulfils, isVersion, type Item, type Precondition } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
-import { editorOf } from "../model/editor.ts";
+import { editorOf, type Change, type NewContent } from "../model/operation.ts";
 import { fail, ok, type Result, invalid } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
 import { isNamed, type Vault, type CountChange } from "../model/vault.ts";
@@ -15,7 +15,6 @@ import { sealedNames, sealedTexts } from "../store/items/items.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
 import { type FileRows, measureWrite, putStored, type StoredWrite, addVersion, keepNewest } from "./versions.ts";
 import { parseId } from "../model/ids.ts";
-import type { Change, NewContent } from "../model/operation.ts";
 
 /** The steps that the kinds of operations share: find the Item, check it, make the next version, put it into the working copy. */
 

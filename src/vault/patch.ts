@@ -11,8 +11,8 @@ import {
   sectionInput,
   urlAttributes,
   urlInput,
+  type Edit,
 } from "../model/item-input.ts";
-import type { Edit } from "../model/patch-input.ts";
 import { parseIndex, parsePointer } from "../model/pointer.ts";
 import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";

@@ -5,14 +5,13 @@ import type { Item } from "../model/item.ts";
 import type { Answer } from "../model/operation.ts";
 import { type Result, fail, type Refusal } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
-import type { Vault } from "../model/vault.ts";
+import { type Vault, checkQuota } from "../model/vault.ts";
 import type { Settings } from "../settings.ts";
 import type { FileChange } from "../store/commit/item-rows.ts";
 import type { IdempotencyRecord } from "../store/commit/idempotency.ts";
 import type { Snapshot } from "../store/commit/snapshot.ts";
 import type { Random } from "./complete.ts";
 import { LIMITS } from "../model/limits.ts";
-import { checkQuota } from "../model/quota.ts";
 import type { DatabaseLevel } from "../store/d1/size.ts";
 
 /** The working copy of a vault: a snapshot that the operations of a group read and change, one after the other. */

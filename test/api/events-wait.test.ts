@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Listener } from "../../src/http/events/channel.ts";
-import { admit, channels, listeners } from "../../src/http/events/hub.ts";
+import { type Listener, admit, channels, listeners } from "../../src/http/events/hub.ts";
 import { check } from "../../src/http/events/reads.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FetchFault } from "../../src/requests/issuer-documents.ts";
 import { fetchKeys, type KeysPorts, loadKeys, planKeys } from "../../src/requests/issuer-keys.ts";
-import type { StoredKeys } from "../../src/model/workload-identity.ts";
+import type { StoredKeys } from "../../src/model/workload-rule.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
 import type { Behaviour } from "../../scripts/webhook-receiver-control.ts";

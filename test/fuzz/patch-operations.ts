@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Edit } from "../../src/model/patch-input.ts";
+import type { Edit } from "../../src/model/item-input.ts";
 
 /**
  * Random operations of a PATCH for patch.test.ts. Most are valid, because the first operation that is refused ends the

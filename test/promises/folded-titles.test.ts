@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
-import { foldedIndex } from "../../src/store/items/folded-index.ts";
+import { foldedIndex } from "../../src/store/items/items.ts";
 import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { freshVault, LOGIN } from "../support/service.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { cleanUp } from "../../src/scheduled.ts";
 import { checkAll, readChannel } from "../../src/http/events/reads.ts";
-import { createChannel } from "../../src/http/events/channel.ts";
+import { createChannel } from "../../src/http/events/hub.ts";
 import { consumeMessages, type FlushMessage } from "../../src/store/activity/flush.ts";
 import { openStore, type Store } from "../../src/store/d1/database.ts";
 import { recordDamage } from "../../src/store/health/damages.ts";

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Item } from "../../src/model/item.ts";
 import type { Change } from "../../src/model/operation.ts";
-import { parsePatch } from "../../src/model/patch-input.ts";
+import { parsePatch } from "../../src/model/item-input.ts";
 import { setVariables } from "../support/bindings.ts";
 import { CONTENTS, SEALED_BYTES } from "../support/faults.ts";
 import { runs } from "../support/runs.ts";

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import { OPERATION_FORMAT } from "../../src/model/operation.ts";
-import { parsePatch } from "../../src/model/patch-input.ts";
+import { parsePatch } from "../../src/model/item-input.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { LOGIN } from "../support/service.ts";

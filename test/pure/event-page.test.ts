@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type After, type Cursor, formatCursor, isAt, parseAfter } from "../../src/model/cursor.ts";
-import { formatCursors, parseCursors } from "../../src/model/cursors.ts";
+import { type After, type Cursor, formatCursor, isAt, parseAfter, formatCursors, parseCursors } from "../../src/model/cursor.ts";
 import type { VaultEvent } from "../../src/model/event.ts";
 import { runs } from "../support/runs.ts";
 import { type EventPage, pageOf } from "../../src/store/events/events.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Item } from "../../src/model/item.ts";
-import type { Edit } from "../../src/model/patch-input.ts";
+import type { Edit } from "../../src/model/item-input.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
 import { runs } from "../support/runs.ts";

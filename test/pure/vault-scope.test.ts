@@ -1,7 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
-import { contains, isForItem, itemsIn, permissionIn, vaultsWith, type VaultScope } from "../../src/model/vault-scope.ts";
+import {
+  type Permission,
+  PERMISSIONS,
+  contains,
+  isForItem,
+  itemsIn,
+  permissionIn,
+  vaultsWith,
+  type VaultScope,
+} from "../../src/model/permission.ts";
 import { runs } from "../support/runs.ts";
 
 /** What a token may do in a vault (contract 8.4, 8.15), compared with what it says of each letter and each Item. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { loadManifest, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { checkPart } from "../../src/store/checks/parts.ts";
-import { openVaultRow } from "../../src/store/restore/choose.ts";
+import { openVaultRow } from "../../src/store/restore/check.ts";
 import { bringContent, fileRowsOf, openPartFiles } from "../../src/store/restore/contents.ts";
 import { openKeys } from "../../src/store/vaults/rows.ts";
 import type { Example } from "../../vectors/forms/example.ts";

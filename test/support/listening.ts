@@ -1,6 +1,5 @@
 import { vi } from "vitest";
-import { channels, listeners } from "../../src/http/events/hub.ts";
-import { type Listener, wake } from "../../src/http/events/channel.ts";
+import { channels, listeners, type Listener, wake } from "../../src/http/events/hub.ts";
 import { UNDER_LOAD, until } from "./waits.ts";
 
 /** The state of the requests of this isolate that wait for events. */

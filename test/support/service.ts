@@ -1,8 +1,7 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import worker from "../../src/index.ts";
-import type { Permission } from "../../src/model/permission.ts";
-import type { Scope } from "../../src/model/vault-scope.ts";
+import type { Permission, Scope } from "../../src/model/permission.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { inSpelling } from "../openapi/support/requests.ts";
 import { UNLIMITED } from "./bindings.ts";

@@ -20,7 +20,7 @@ export async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-/** The deadline of a D1 call in ms (src/store/d1/deadline.ts). Its timer keeps its real length. */
+/** The deadline of a D1 call in ms (src/store/d1/database.ts). Its timer keeps its real length. */
 const DEADLINE = 10_000;
 
 /**

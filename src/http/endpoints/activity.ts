@@ -1,12 +1,13 @@
+import * as z from "zod/mini";
 import { NOWHERE } from "../../crypto/seal.ts";
 import type { Dialect } from "../../model/dialect.ts";
 import { actorOf, rootOf } from "../../crypto/token.ts";
 import { isId, parseId, timeOf, timePrefix } from "../../model/ids.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
-import { itemsIn, vaultsWith } from "../../model/vault-scope.ts";
+import { itemsIn, vaultsWith } from "../../model/permission.ts";
 import { COUNTS, parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
-import { MINUTE, SECOND } from "../../model/time.ts";
+import { MINUTE, SECOND, HOUR } from "../../model/time.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
 import { nextPage, uncompressed } from "../optional-headers.ts";
@@ -15,6 +16,9 @@ import { presentActivity, presentAdminActivity, presentExported } from "../prese
 import { loadToken } from "../../store/tokens/tokens.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
+import { formatPosition, type ExportPosition, parsePosition } from "../../model/export-position.ts";
+import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
+import { filesOf } from "../../store/buckets/r2.ts";
 
 /** The activity logs, newest entry first: of a vault (endpoint 11), of the admin, and of a token. Reading a log is not logged. */
 
@@ -167,3 +171,57 @@ function parseFilter(rest: URLSearchParams): Result<Filtered | undefined> {
   const query = Object.entries(filter).map(([name, value]) => `&${name}=${value}`);
   return ok(query.length === 0 ? undefined : { filter, query: query.join("") });
 }
+
+/** The export of the activity log (contract 23.2 to 23.5). Reading a log is not logged. */
+
+interface Export {
+  readonly filter: ExportFilter;
+  readonly from: ExportPosition | undefined;
+  readonly limit: number;
+}
+
+/** Milliseconds: the clocks of two locations differ by less. No entry has a later time. */
+const FUTURE_MS_MAX = HOUR;
+
+const rfc3339 = z.iso.datetime({ offset: true });
+
+function parseTime(rest: URLSearchParams, name: "since" | "until", absent: number): Result<number> {
+  const text = rest.get(name);
+  if (!text) return ok(absent);
+  // A UUIDv7 has no time before 1970.
+  return rfc3339.safeParse(text).success && Date.parse(text) >= 0 ? ok(Date.parse(text)) : invalid(`${name}: is not a time`);
+}
+
+function parseExport({ query: { rest }, store: { now } }: ParseCall): Result<Export> {
+  const limit = parseCount(rest, COUNTS.LogLimit);
+  if (!limit.ok) return limit;
+  const since = parseTime(rest, "since", 0);
+  if (!since.ok) return since;
+  const until = parseTime(rest, "until", Infinity);
+  if (!until.ok) return until;
+  const [vault, cursor] = [rest.get("vault"), rest.get("cursor")];
+  const parsed = vault ? parseId(vault) : undefined;
+  if (vault && (parsed === undefined || !isId(parsed))) return invalid("vault: is not the id of a vault");
+  const from = cursor === null ? undefined : parsePosition(cursor);
+  if (cursor !== null && from === undefined) return invalid("cursor: is not one that this service gave");
+  return ok({
+    filter: { vault: parsed, since: since.value, until: Math.min(until.value, now + FUTURE_MS_MAX) },
+    from,
+    limit: limit.value,
+  });
+}
+
+export const exportActivity = serveBy({
+  parse: parseExport,
+  async handle({ c, store, dialect, query: { rest } }: Call, { filter, from, limit }: Export): ReplyTo<"exportActivity"> {
+    const page = await loadExportPage(store, filesOf(c.env), filter, from, limit);
+    if (!page.ok) return page;
+    const { activities, next } = page.value;
+    if (next) rest.set("cursor", formatPosition(next));
+    const link = nextPage(c, next && rest.toString());
+    return ok({
+      json: Array.from(activities, (activity) => presentExported(activity, dialect)),
+      headers: link,
+    });
+  },
+});

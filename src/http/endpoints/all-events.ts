@@ -1,6 +1,5 @@
-import type { After, Cursor } from "../../model/cursor.ts";
-import { formatCursors, parseCursors } from "../../model/cursors.ts";
-import { vaultsWith } from "../../model/vault-scope.ts";
+import { type After, type Cursor, formatCursors, parseCursors } from "../../model/cursor.ts";
+import { vaultsWith } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
 import { createSession, joinHub, type News, visibleEvents } from "../events/subscription.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { newChildToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { refuseMore } from "../../model/delegation.ts";
+import { refuseMore } from "../../model/permission.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
@@ -9,10 +9,11 @@ import { sendEntry } from "../../requests/read-entries.ts";
 import { confirmLevel } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
-import { presentIssuedToken, presentListedToken } from "../present/tokens.ts";
+import { presentIssuedToken, presentListedToken, presentToken } from "../present/tokens.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import type { Activity } from "../../model/activity.ts";
 import { endDescendant, loadChildren, insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";
+import { loadForToken } from "../../store/vaults/authorized.ts";
 
 /** /v1/tokens: the tokens that a token issues (contract 8.16). */
 
@@ -74,3 +75,9 @@ const entryOf = ({ c, actor }: Call, action: Activity["action"], id: string): Ac
   ...adminEntry({ resource: "TOKEN" }, c, action, id),
   actor,
 });
+
+/** Endpoint 14: returns the token of the request. Its claims are those issued; the store checks them together with the revocation. */
+export async function getOwnToken({ store, claims, dialect }: Call): ReplyTo<"getOwnToken"> {
+  const authorized = await loadForToken<[]>(store, claims);
+  return authorized.ok ? ok({ json: presentToken(claims, dialect) }) : authorized;
+}

@@ -2,7 +2,7 @@ import type { AnswerBody } from "../../api/answer.ts";
 import { rootOf } from "../../crypto/token.ts";
 import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { itemsIn } from "../../model/vault-scope.ts";
+import { itemsIn } from "../../model/permission.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";

@@ -12,7 +12,7 @@ import { probeRootKeys } from "../../store/keys/key-states.ts";
 import type { Context } from "../context.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, Content, ReplyTo } from "../route.ts";
-import { withDeadline } from "../../store/d1/deadline.ts";
+import { withDeadline } from "../../store/d1/errors.ts";
 import { callOperator } from "../../durable-object-calls.ts";
 import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
 import { probeCapacity, probeBucket, probeDatabase, probeSchema } from "../../store/health/room.ts";

@@ -1,7 +1,7 @@
 import { version } from "../../../package.json";
 import { DIALECTS } from "../../model/dialect.ts";
 import { type Filter, parseFilter, titleOf } from "../../model/filter.ts";
-import { itemsIn } from "../../model/vault-scope.ts";
+import { itemsIn } from "../../model/permission.ts";
 import { hasTag } from "../../model/item.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { listTag, stateIn } from "../../model/list-state.ts";

@@ -1,9 +1,7 @@
-import { itemsIn } from "../../model/vault-scope.ts";
-import { parseItem } from "../../model/item-input.ts";
-import { describeIgnored } from "../../model/ignored.ts";
+import { itemsIn } from "../../model/permission.ts";
+import { parseItem, parsePatch, describeIgnored } from "../../model/item-input.ts";
 import type { Item, OfVault } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
-import { parsePatch } from "../../model/patch-input.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";

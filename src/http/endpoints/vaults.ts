@@ -1,5 +1,5 @@
 import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
-import { vaultsWith } from "../../model/vault-scope.ts";
+import { vaultsWith } from "../../model/permission.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
 import { brokenHeader } from "../optional-headers.ts";

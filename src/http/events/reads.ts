@@ -5,8 +5,19 @@ import type { Refusal } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { holderOf } from "../../store/vaults/token-check.ts";
-import { append, type Channel, eventsAfter, type Listener, restart, wake, wakeAll, wakeOne } from "./channel.ts";
-import { channels, listeners, removeEnded } from "./hub.ts";
+import {
+  append,
+  type Channel,
+  eventsAfter,
+  type Listener,
+  restart,
+  wake,
+  wakeAll,
+  wakeOne,
+  channels,
+  listeners,
+  removeEnded,
+} from "./hub.ts";
 import { loadEventState, loadEvents } from "../../store/events/events.ts";
 
 /** Reads that one request of the isolate makes for all requests, one read at a time. */

@@ -1,6 +1,6 @@
 import { logRefusal } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
-import { isForItem } from "../../model/vault-scope.ts";
+import { isForItem } from "../../model/permission.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { LIMITS } from "../../model/limits.ts";
 import type { FailureKind } from "../../model/failure.ts";
@@ -8,8 +8,18 @@ import { SECOND } from "../../model/time.ts";
 import { rootOf, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { loadEvents, loadPages } from "../../store/events/events.ts";
-import { type Channel, eventsAfter, type Listener, restart, wake } from "./channel.ts";
-import { channels, join, leave, leaveChannel, listeners } from "./hub.ts";
+import {
+  type Channel,
+  eventsAfter,
+  type Listener,
+  restart,
+  wake,
+  channels,
+  join,
+  leave,
+  leaveChannel,
+  listeners,
+} from "./hub.ts";
 
 /** One request that waits for events, with its position in each vault and its WebSockets. No other request uses it. */
 export interface Session {

@@ -1,8 +1,8 @@
 import { SECOND } from "../../model/time.ts";
-import type { Channel, Listener } from "./channel.ts";
-import { connect, isUnconnected } from "./connection.ts";
-import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel } from "./reads.ts";
+import { type Channel, type Listener, wake, channels } from "./hub.ts";
+import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel, takeHint } from "./reads.ts";
 import { channelsOf, joinHub, type News, type Session, takeNews } from "./subscription.ts";
+import { logFailure } from "../../log.ts";
 
 /** The wait of a request for events. The requests of an isolate share their reads and the connections to coordinators. */
 
@@ -57,9 +57,9 @@ function endOf({ listener, claims, calls, closed }: Session, now: number): EndRe
 /** Does one task that is due for all requests of the isolate. Returns true if there was one. */
 async function workForAll(session: Session, now: number): Promise<boolean> {
   const { store } = session;
-  const channels = channelsOf(session);
-  const unconnected = channels.filter((channel) => isUnconnected(channel, now));
-  const stale = channels.find((channel) => isReadable(channel, now));
+  const own = channelsOf(session);
+  const unconnected = own.filter((channel) => isUnconnected(channel, now));
+  const stale = own.find((channel) => isReadable(channel, now));
   if (isCheckDue(now)) await checkAll(store);
   else if (unconnected.length > 0) await connectAll(session, unconnected);
   else if (stale) await readChannel(store, stale);
@@ -74,11 +74,11 @@ async function workForAll(session: Session, now: number): Promise<boolean> {
 const CONNECTIONS_AT_ONCE_MAX = 6;
 
 /** Opens the WebSockets of channels until the next check is due, then searches for earlier writes. */
-async function connectAll(session: Session, channels: readonly Channel[]): Promise<void> {
+async function connectAll(session: Session, own: readonly Channel[]): Promise<void> {
   const { env, store, listener, sockets } = session;
-  for (let first = 0; first < channels.length && !isCheckDue(Date.now()); first += CONNECTIONS_AT_ONCE_MAX) {
+  for (let first = 0; first < own.length && !isCheckDue(Date.now()); first += CONNECTIONS_AT_ONCE_MAX) {
     await Promise.all(
-      channels.slice(first, first + CONNECTIONS_AT_ONCE_MAX).map(async (channel) => {
+      own.slice(first, first + CONNECTIONS_AT_ONCE_MAX).map(async (channel) => {
         const wanted = !session.closed && isUnconnected(channel, Date.now());
         const socket = wanted ? await connect(env, channel, listener, sockets.get(channel.vault)) : undefined;
         if (socket && session.closed) socket.close(1000);
@@ -86,7 +86,7 @@ async function connectAll(session: Session, channels: readonly Channel[]): Promi
       }),
     );
   }
-  const connected = channels.filter(({ owner }) => owner === listener);
+  const connected = own.filter(({ owner }) => owner === listener);
   if (session.closed || connected.length === 0 || (await checkSome(store, [listener], connected))) return;
   for (const channel of connected) channel.stale = true;
 }
@@ -111,4 +111,81 @@ async function sleep(listener: Listener, milliseconds: number): Promise<void> {
   await promise;
   listener.resolve = undefined;
   clearTimeout(timer);
+}
+
+/**
+ * The WebSocket of an isolate to a vault's coordinator. It belongs to one request, the owner of the channel, and its messages
+ * arrive in that request's context. Without a WebSocket, the checks find the events.
+ */
+
+/** The time before the next try, after the coordinator has closed the WebSocket or refused it. */
+const RETRY_CLOSED_MS = SECOND;
+const RETRY_REFUSED_MS = 12 * SECOND;
+
+/** Time limit for the coordinator's answer. A check waits for it, and has to be complete within 15 s after the check before. */
+const ANSWER_TIMEOUT_MS = 2 * SECOND;
+
+/** Returns true if a request should open a WebSocket. `now` is in Unix milliseconds. */
+const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
+
+/**
+ * Opens a WebSocket. Returns it, or undefined if the coordinator does not accept it. `before` is the request's WebSocket from
+ * before the hub removed the request.
+ */
+async function connect(
+  env: Env,
+  channel: Channel,
+  listener: Listener,
+  before: WebSocket | undefined,
+): Promise<WebSocket | undefined> {
+  const { vault } = channel;
+  channel.owner = listener;
+  if (before?.readyState === WebSocket.OPEN) return before;
+  const opening = open(env, vault);
+  const socket = await inTime(opening);
+  if (!socket || channel.owner !== listener) {
+    release(channel, listener, RETRY_REFUSED_MS);
+    void opening.then((late) => late?.close(1000));
+    return undefined;
+  }
+  // The vault may have another channel by then.
+  const withChannel = (act: (current: Channel) => void): void => {
+    const current = channels.get(vault);
+    if (current) act(current);
+  };
+  const onEnd = () => withChannel((current) => release(current, listener, RETRY_CLOSED_MS));
+  socket.addEventListener("message", ({ data }) => withChannel((current) => takeHint(current, String(data))));
+  socket.addEventListener("close", onEnd);
+  socket.addEventListener("error", onEnd);
+  return socket;
+}
+
+/** Returns the WebSocket, or undefined if the coordinator does not answer in time. */
+async function inTime(opening: Promise<WebSocket | undefined>): Promise<WebSocket | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ANSWER_TIMEOUT_MS);
+  const socket = await Promise.race([opening, promise]);
+  clearTimeout(timer);
+  return socket;
+}
+
+async function open({ COORDINATOR }: Env, vault: string): Promise<WebSocket | undefined> {
+  try {
+    const request = { headers: { Upgrade: "websocket" } };
+    const response = await COORDINATOR.getByName(vault).fetch("https://coordinator/listen", request);
+    response.webSocket?.accept();
+    return response.webSocket ?? undefined;
+  } catch (error) {
+    logFailure("The connection to a coordinator", error);
+    return undefined;
+  }
+}
+
+/** Lets any request open a WebSocket later, after at most `delay` milliseconds. */
+function release(channel: Channel, listener: Listener, delay: number): void {
+  if (channel.owner !== listener) return;
+  channel.owner = undefined;
+  // At random, so that not all isolates connect to a new coordinator at once.
+  channel.connectAt = Date.now() + delay * (0.5 + Math.random() / 2);
+  wake(listener);
 }

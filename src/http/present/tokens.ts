@@ -2,7 +2,7 @@ import type { Presented, Schemas } from "../../api/answer.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId } from "../../model/ids.ts";
-import type { VaultScope } from "../../model/vault-scope.ts";
+import type { VaultScope } from "../../model/permission.ts";
 import type { ListedToken } from "../../store/tokens/tokens.ts";
 import { presentTime } from "./time.ts";
 

@@ -1,8 +1,7 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId, isOperationId, timeOf } from "../../model/ids.ts";
-import { quotaOf, usageOf } from "../../model/quota.ts";
-import type { NamedVault, Vault } from "../../model/vault.ts";
+import { quotaOf, usageOf, type NamedVault, type Vault } from "../../model/vault.ts";
 import type { ListedVault } from "../../store/vaults/vaults.ts";
 import { presentTime } from "./time.ts";
 

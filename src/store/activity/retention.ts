@@ -1,4 +1,4 @@
-import type { Take } from "../d1/calls.ts";
+import { type Take, runBatch } from "../d1/database.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import { timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
@@ -6,7 +6,6 @@ import { DAY, dayOf, HOUR } from "../../model/time.ts";
 import { archivePart, COPY_MS, FIRST, isBefore, objectOf, partsOf, type Place } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, LEAVES } from "./entry-rows.ts";
 import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
-import { runBatch } from "../d1/database.ts";
 import { dayOfKey, entriesOf, HAS_CELL, type Segment } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { listAll } from "../buckets/calls.ts";

@@ -1,4 +1,4 @@
-import type { Take } from "../d1/calls.ts";
+import type { Take } from "../d1/database.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { Change, Idempotency } from "../../model/operation.ts";

@@ -3,9 +3,8 @@ import { failedBy } from "../../log.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
-import { classify, type D1Failure, isPermanent, isSchemaError } from "./errors.ts";
+import { classify, type D1Failure, isPermanent, isSchemaError, withDeadline } from "./errors.ts";
 import { recordDatabaseSize } from "./size.ts";
-import { withDeadline } from "./deadline.ts";
 import { explainSchemaError } from "./schema.ts";
 import { admitBytes, type Share, sizeOfRows } from "../../memory-budget.ts";
 
@@ -72,7 +71,7 @@ export interface BatchResult {
   readonly refusal?: Refusal;
 }
 
-/** Makes one D1 call that writes behind a fence. See errors.ts for its outcomes. */
+/** Makes one D1 call that writes behind a fence. Returns its outcome. */
 export async function tryBatch(db: D1Database, statements: D1PreparedStatement[]): Promise<BatchResult> {
   try {
     recordSize(await withDeadline(db.batch(statements)));
@@ -110,4 +109,20 @@ async function refusalOf(db: D1Database, what: string, error: unknown): Promise<
   if (failure === "stale" || failure === "refused" || isPermanent(error)) return failedBy(what, error);
   const refusal = failedBy(what, error, "unavailable");
   return failure === "unavailable" ? { ...refusal, retry: false } : refusal;
+}
+
+/** The D1 calls of one invocation on the free plan. */
+export const INVOCATION_CALLS_MAX = 50;
+
+/** Takes a number of calls. Returns false, and takes none, if fewer are left. */
+export type Take = (calls: number) => boolean;
+
+/** Returns calls shared by several tasks. Each task takes the calls of its next step, so no task starves another. */
+export function shareCalls(most: number): Take {
+  let left = most;
+  return (calls) => {
+    if (calls > left) return false;
+    left -= calls;
+    return true;
+  };
 }

@@ -1,3 +1,5 @@
+/** The errors of D1, and calls without an answer. */
+
 /** The state of a failed batch, derived from D1's error. */
 export type D1Failure =
   /** A constraint was violated: the batch was rolled back. */
@@ -35,3 +37,19 @@ const WORDS: readonly (readonly [RegExp, D1Failure])[] = [
 ];
 
 export const classify = (error: unknown): D1Failure => WORDS.find(([pattern]) => pattern.test(String(error)))?.[1] ?? "unknown";
+
+/** After this time without an answer a D1 call counts as lost. The call may still take effect later. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** Rejects when the call has no answer within the deadline, in milliseconds. Without it a lost answer would block the write queue. */
+export async function withDeadline<T>(answer: Promise<T>, milliseconds = ANSWER_TIMEOUT_MS): Promise<T> {
+  let timer!: ReturnType<typeof setTimeout>;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("D1_ERROR: no answer in time")), milliseconds);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,6 +1,5 @@
 import { must } from "../../model/result.ts";
-import type { Take } from "./calls.ts";
-import { runBatch } from "./database.ts";
+import { type Take, runBatch } from "./database.ts";
 
 /**
  * Deletes old rows in slices: the statement deletes at most a thousand rows and returns a row for each. `oldest` is the first id

@@ -2,8 +2,7 @@ import { failedBy } from "../../log.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { TABLES, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
-import { isSchemaError } from "./errors.ts";
-import { withDeadline } from "./deadline.ts";
+import { isSchemaError, withDeadline } from "./errors.ts";
 
 /**
  * The version of the database's schema: the number of the last applied file of migrations/. wrangler records the applied files in

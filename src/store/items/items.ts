@@ -1,13 +1,13 @@
-import { blindIndex, noncePrefix, sealedLength } from "../../crypto/seal.ts";
+import { blindIndex, noncePrefix, sealedLength, foldedBlindIndex } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { BrokenItem, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { type RowInVault, type RowOf, TABLES } from "../tables/tables.ts";
-import { foldedIndex } from "./folded-index.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles, withoutKeys } from "./files.ts";
 import { type FromVault, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import { fold, FOLD_VERSION } from "../../model/fold.ts";
 
 /** The rows of Items, two sealed texts each, and how they are loaded. commit/commit.ts writes them. */
 
@@ -141,3 +141,9 @@ export async function requireItem(store: Store, access: VaultAccess, item: strin
   if (!read.ok) return read;
   return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
 }
+
+/** The index of folded titles (decision 0021): `items.folded_index` holds the blind index of the folded title. */
+
+/** Returns the blind index of a folded name. */
+export const foldedIndex = ({ index }: Pick<VaultKeys, "index">, name: string): Promise<string> =>
+  foldedBlindIndex(index, FOLD_VERSION, fold(name));

@@ -3,7 +3,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { namesNone, type Reference } from "../../model/reference.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
-import { foldedIndex } from "../items/folded-index.ts";
+import { foldedIndex } from "../items/items.ts";
 import {
   type FoundRow,
   type KeysInUse,

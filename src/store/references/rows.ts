@@ -5,7 +5,7 @@ import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
 import { admitBytes } from "../../memory-budget.ts";
 import { runningSum, textBytes } from "../tables/slices.ts";
-import type { Scope } from "../../model/vault-scope.ts";
+import type { Scope } from "../../model/permission.ts";
 import { TABLES } from "../tables/tables.ts";
 import type { TokenIdentity } from "../vaults/token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/rows.ts";

@@ -9,7 +9,7 @@ import { openKeys, openName } from "../vaults/rows.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import type { Field, Item } from "../../model/item.ts";
 import { fieldFinder, type FoundField } from "../../model/named.ts";
-import { itemsIn, type Scope } from "../../model/vault-scope.ts";
+import { itemsIn, type Scope } from "../../model/permission.ts";
 import { type Details, openDetails } from "../items/items.ts";
 import { type Dialect, DIALECTS } from "../../model/dialect.ts";
 import { codeOfField } from "../../model/totp.ts";

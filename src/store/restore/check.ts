@@ -1,16 +1,25 @@
 import { bytesOfParts, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, RestoreRequest, Skipped } from "../../model/restore.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result, type Refusal } from "../../model/result.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import { type BackupStore, loadManifest, loadPartSizes, lostParts } from "../backup/load.ts";
+import {
+  type BackupStore,
+  loadManifest,
+  loadPartSizes,
+  lostParts,
+  findOpen,
+  listBackupNumbers,
+  loadNewest,
+} from "../backup/load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { runBatch } from "../d1/database.ts";
+import { runBatch, type Store } from "../d1/database.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
-import type { VaultRow } from "../vaults/rows.ts";
-import { checkOrigin, chooseBackup, compareExisting, openVaultRow } from "./choose.ts";
+import { type VaultRow, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { type Known, loadKnown } from "./mark.ts";
 import { knownVaults } from "../contents/without-row.ts";
+import { newestKeyId } from "../../crypto/key-list.ts";
+import { SCHEMA } from "../d1/schema.ts";
 
 /** The checks before a restore of a vault or of the registry. They only read. */
 
@@ -96,4 +105,116 @@ async function checkParts(backups: Bucket, manifest: Manifest): Promise<Result<u
   if (!sizes.ok) return sizes;
   const [lost] = lostParts(manifest, sizes.value);
   return lost ? fail("backup_damaged", `part ${lost.sha256} ${lost.fault}`) : ok(undefined);
+}
+
+/** Chooses the backup to restore, and checks whether it can be restored. */
+
+const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: string): Refusal =>
+  fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
+
+/**
+ * Returns the manifest of a backup, by number or, for `undefined`, the newest one. Fails with `backup_not_found`; with `backup_damaged`, also
+ * if the registry has another hash for this number; with `unavailable`.
+ */
+export async function chooseBackup(
+  { keyring }: Store,
+  backups: Bucket,
+  vault: string,
+  wanted: number | undefined,
+): Promise<Result<OpenManifest & { readonly skipped?: readonly Skipped[] }>> {
+  const numbers = await listBackupNumbers(backups, vault);
+  if (!numbers.ok) return numbers;
+  const chosen = vault === REGISTRY && wanted === undefined ? await findRegistry(keyring, backups, numbers.value) : undefined;
+  if (chosen && !chosen.ok) return chosen;
+  const number = chosen?.value.number ?? wanted ?? numbers.value.at(-1);
+  if (number === undefined) return fail("backup_not_found");
+  const found = await loadManifest(backups, keyring, { vault, number });
+  if (!found.ok) return found;
+  if (vault === REGISTRY) return ok({ ...found.value, skipped: chosen?.value.skipped ?? [] });
+  return compareWithRegistry(keyring, backups, found.value, wanted === undefined);
+}
+
+/**
+ * Returns the newest registry that is authentic and names vaults. After the loss of a database, a new database may have written registries
+ * without vaults, or under another root key. The skipped registries are returned with the reason. If no registry qualifies, the newest number
+ * is returned. Fails with `unavailable`.
+ */
+async function findRegistry(
+  keyring: Store["keyring"],
+  backups: Bucket,
+  numbers: readonly number[],
+): Promise<Result<{ readonly number: number | undefined; readonly skipped: readonly Skipped[] }>> {
+  const found = await findOpen(numbers, async (number) => {
+    const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
+    if (!open.ok) return open;
+    return (open.value.manifest.snapshots?.length ?? 0) > 0 ? ok(number) : fail("backup_damaged", "it has no vaults");
+  });
+  if (!found.ok) return found;
+  const { newest, skipped } = found.value;
+  return ok(newest === undefined ? { number: numbers.at(-1), skipped: [] } : { number: newest, skipped });
+}
+
+async function compareWithRegistry(
+  keyring: Store["keyring"],
+  backups: Bucket,
+  found: OpenManifest,
+  newest: boolean,
+): Promise<Result<OpenManifest>> {
+  const registry = await loadNewest(backups, keyring, REGISTRY);
+  if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(found);
+  const { vault, number } = found.manifest;
+  const named = registry.value.manifest.snapshots?.find((snapshot) => snapshot.vault === vault);
+  if (named?.number === number && named.sha256 !== found.sha256)
+    return refused(found.manifest, "is not the one that the registry names");
+  if (newest && named && named.number > number)
+    return fail("backup_damaged", `snapshot ${named.number} of ${vault}, which the registry names, is missing`);
+  return ok(found);
+}
+
+/**
+ * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault must be free, or
+ * its vault must have the data keys of the backup. A restore puts back a lost id of this deployment before it begins. Fails with
+ * `backup_damaged`.
+ */
+export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
+  if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
+  const isOfOther = deployment !== null && manifest.deployment !== deployment;
+  if (isOfOther && vault && vault.newest_key !== newestKeyId(String(manifest.row?.["keys"])))
+    return refused(
+      manifest,
+      `belongs to the deployment ${manifest.deployment}; this one is ${deployment} and has a vault with its id`,
+    );
+  return ok(undefined);
+}
+
+/**
+ * Checks that ROOT_KEYS has the root key of the vault, and that it decrypts the vault's keys. Returns the row of the vault. Fails with
+ * `backup_damaged`, whose detail names the root key.
+ */
+export async function openVaultRow(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
+  const row = manifest.row as unknown as KeyRow | undefined;
+  const named = Object.keys(row ?? {}).every((column) => /^[a-z_]+$/.test(column));
+  if (row?.id !== manifest.vault || !named) return refused(manifest, "has no row of its vault");
+  if (!store.keyring.keys.has(row.root_key_id))
+    return refused(manifest, `needs the root key ${row.root_key_id}, which ROOT_KEYS does not have`);
+  const keys = await openKeys(store, row);
+  return keys.ok ? ok(row as VaultRow) : refused(manifest, `does not open with the root key ${row.root_key_id}`);
+}
+
+/**
+ * Returns true if the vault in D1 has fewer writes than the backup. It has nothing newer than the backup. Invalid numbers prove nothing,
+ * because the vault may have been restored from this very backup (finish.ts).
+ */
+export const isBehind = ({ vault }: Known, { content_version, attribute_version }: VaultRow): boolean =>
+  vault !== undefined &&
+  isCount(content_version) &&
+  isCount(attribute_version) &&
+  vault.sequence < content_version + attribute_version;
+
+/** Compares the vault in D1 with a backup. */
+function compareExisting({ vault, deleted, webhook }: Known, manifest: Manifest, row: VaultRow): Existing {
+  if (!vault) return deleted ? "deleted" : "none";
+  const sequence = row.content_version + row.attribute_version;
+  const isNewer = vault.sequence > sequence || vault.updated_at > row.updated_at || webhook >= manifest.at;
+  return isNewer || vault.newest_key !== newestKeyId(row.keys) ? "newer" : "older";
 }

@@ -7,8 +7,7 @@ import { SLICE_MAX as PURGE_SLICE } from "../commit/deleted-vaults.ts";
 import { deleteSliceOfVault, hasRowsOfVault, keyInVault } from "../tables/slices.ts";
 import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";
 import { adoptDeployment, beginRestore, IS_MARKED, type VaultState } from "./mark.ts";
-import { NO_CONTENTS, type RestorePorts } from "./ports.ts";
-import type { Step, Stepped } from "./step.ts";
+import { NO_CONTENTS, type RestorePorts, type Step, type Stepped } from "./step.ts";
 import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /** Deletes the rows of a vault in D1, before the rows of a backup are written. */

@@ -17,9 +17,8 @@ import { contentKey, contextOf } from "../contents/object-keys.ts";
 import { putPieces, type UploadPieces } from "../contents/pieces.ts";
 import { type FileRow, openFile } from "../items/files.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
-import type { RestorePorts } from "./ports.ts";
-import { findingsOf, readablePart } from "./readable.ts";
-import type { Step, Stepped } from "./step.ts";
+import type { RestorePorts, Step, Stepped } from "./step.ts";
+import { findingsOf, readablePart } from "./rows.ts";
 
 /** The Files of a part: the contents that its rows name, with their keys. */
 

@@ -1,9 +1,8 @@
 import type { Manifest, PartRef } from "../../model/backup.ts";
-import { RESTORED_BY_ADMIN } from "../../model/editor.ts";
+import { RESTORED_BY_ADMIN, type Change } from "../../model/operation.ts";
 import type { Finding } from "../../model/finding.ts";
 import { parseItem } from "../../model/item-input.ts";
 import type { Item } from "../../model/item.ts";
-import type { Change } from "../../model/operation.ts";
 import type { Existing, RestoreRequest } from "../../model/restore.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { type BackupStore, loadPart } from "../backup/load.ts";
@@ -14,10 +13,10 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
-import { checkOrigin, chooseBackup, openVaultRow } from "./choose.ts";
+import { checkOrigin, chooseBackup, openVaultRow } from "./check.ts";
 import { bringContent, openPartFiles, type PartFile } from "./contents.ts";
 import { loadKnown } from "./mark.ts";
-import type { RestorePorts } from "./ports.ts";
+import type { RestorePorts } from "./step.ts";
 import { type Chosen, openChosen } from "./vault.ts";
 
 /** One Item, in a backup and in the database. */

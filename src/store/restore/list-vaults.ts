@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { type BackupStore, findOpen, listBackupNumbers, listFolders, loadManifest } from "../backup/load.ts";
 import { isCount } from "../tables/numbers.ts";
 import { openKeys, openName } from "../vaults/rows.ts";
-import { openVaultRow } from "./choose.ts";
+import { openVaultRow } from "./check.ts";
 
 /** Lists the vaults that have backups, with their names, so that a vault can be found after it, or the database, was lost. */
 

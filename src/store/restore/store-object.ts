@@ -33,7 +33,7 @@ const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 /** Puts an object. `etag` is that of the replaced object; undefined if there is none. */
 type Put = (store: BackupStore, key: string, incoming: Incoming, etag: string | undefined) => Promise<Result<PutOutcome>>;
 
-/** An old part that no manifest names is deleted (backup/sweep-parts.ts): before that, this part is stored anew. */
+/** An old part that no manifest names is deleted (backup/prune.ts): before that, this part is stored anew. */
 const PART_AGE_MAX_MS = DAY / 2;
 
 /**

@@ -6,15 +6,13 @@ import { type BackupStore, loadManifest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { isCount } from "../tables/numbers.ts";
 import { openKeys } from "../vaults/rows.ts";
-import type { Checked } from "./check.ts";
-import { openVaultRow } from "./choose.ts";
+import { type Checked, openVaultRow } from "./check.ts";
 import { clearStep } from "./clear.ts";
 import { contentsStep } from "./contents.ts";
 import { endStep, finishStep } from "./finish.ts";
 import type { VaultState } from "./mark.ts";
-import type { RestorePorts } from "./ports.ts";
+import type { RestorePorts, Step, Stepped } from "./step.ts";
 import { rowsStep } from "./rows.ts";
-import type { Step, Stepped } from "./step.ts";
 
 /**
  * Restores a vault from its backup, or data outside vaults from the registry's backup, in steps. While the rows are written, the row of the

@@ -1,7 +1,6 @@
 import { LIMITS } from "../../model/limits.ts";
 import { fail, must, ok, type Result } from "../../model/result.ts";
-import type { Take } from "../d1/calls.ts";
-import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
+import { type Take, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import type { Activity } from "../../model/activity.ts";
 import { createRequestId } from "../../request-id.ts";
 import { adminEntriesStatement } from "../activity/admin-entry.ts";

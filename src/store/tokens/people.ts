@@ -1,14 +1,15 @@
 import type { Claims, VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result, type Refusal } from "../../model/result.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, readBatch, runBatch, type Store } from "../d1/database.ts";
 import { endBelowChanged } from "./ended-tokens.ts";
-import { proofStatement } from "../keys/root-keys.ts";
-import { makeTokenRow, openToken, sealToken, TOKEN_COLUMNS, type TokenRow } from "./token-rows.ts";
+import { proofStatement, explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
+import { makeTokenRow, openToken, sealToken, TOKEN_COLUMNS, type TokenRow, signAgain } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
+import { nameIndexes } from "../../crypto/name-index.ts";
 
 /**
  * People, for the admin routes (contract 25). A person is a row of `tokens` whose token text nobody has. So the checks, rotations, backups
@@ -154,4 +155,57 @@ export async function bindAccount(
   const sealed = await sealToken(root, { ...claims, accounts: { ...claims.accounts, [issuer]: subject } });
   const done = await runBatch<[Id]>(db, db.prepare(SQL.bind).bind(row.id, sealed, row.sealed));
   return done.ok ? ok(done.value[0].length > 0) : refusalOfWrite(done);
+}
+
+/** Finds the person who signs in by the email that the identity provider has confirmed (contract 25.6, 25.12). */
+
+const SIGN_IN_SQL = {
+  find: "SELECT * FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
+  /** A person whose email is not indexed by any root key of this service. */
+  unindexed: `
+    SELECT root_key_id FROM tokens WHERE kind = 'person' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
+};
+
+/** A person's row and its claims. */
+export interface FoundPerson {
+  readonly row: TokenRow;
+  readonly claims: VerifiedClaims;
+}
+
+/**
+ * Finds a person by a normalized email. The claims come from the row, so the row is authenticated as in binding-tokens.ts. It is
+ * signed again, and its hash must equal the stored hash. Returns undefined if there is none. Fails with `not_invited` for an
+ * altered row, and with `unavailable`.
+ */
+export async function loadPersonByEmail(store: Store, email: string): Promise<Result<FoundPerson | undefined>> {
+  const { db, keyring } = store;
+  const read = await runBatch<[TokenRow]>(
+    db,
+    db.prepare(SIGN_IN_SQL.find).bind(JSON.stringify(await nameIndexes(keyring, "person", email))),
+  );
+  if (!read.ok) return read;
+  const [row] = read.value[0];
+  if (!row) return ok(undefined);
+  const signed = await signAgain(keyring, row);
+  if (!signed.ok) return fail("not_invited");
+  const { claims, hash } = signed.value;
+  const authentic = claims.kind === "person" && claims.name === email && row.claims === hash;
+  return authentic ? ok({ row, claims: { ...claims, hash } }) : fail("not_invited");
+}
+
+/**
+ * Refuses an unknown person. With wrong root keys, or without one of them, nobody is found, which is no fault of the person.
+ * Fails with `not_invited`, `misconfigured` or `unavailable`.
+ */
+export async function refuseUnknown(store: Store): Promise<Refusal> {
+  const { db, keyring } = store;
+  const explained = await explainFailure(store);
+  if (explained.failure.kind === "misconfigured") return explained;
+  const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(
+    db,
+    db.prepare(SIGN_IN_SQL.unindexed).bind(JSON.stringify([...keyring.keys.keys()])),
+  );
+  if (!read.ok) return read;
+  const [row] = read.value[0];
+  return row ? refuseMissingKey(store, row.root_key_id) : fail("not_invited");
 }

@@ -2,8 +2,7 @@ import type { Use } from "../../crypto/console-secret.ts";
 import { type Keyring, type RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
-import type { Permission } from "../../model/permission.ts";
-import type { Scope } from "../../model/vault-scope.ts";
+import type { Permission, Scope } from "../../model/permission.ts";
 import type { Store } from "../d1/database.ts";
 import { TABLES } from "../tables/tables.ts";
 

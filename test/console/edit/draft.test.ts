@@ -7,8 +7,7 @@ import { templateOf, withCategory } from "../../../packages/console/src/edit/new
 import { newItemOf, operationsOf } from "../../../packages/console/src/edit/requests.ts";
 import { FIELD_TYPE_NAMES } from "../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../src/model/item.ts";
-import { parseItem } from "../../../src/model/item-input.ts";
-import { parsePatch } from "../../../src/model/patch-input.ts";
+import { parseItem, parsePatch } from "../../../src/model/item-input.ts";
 import { presentItem } from "../../../src/http/present/items.ts";
 import { complete } from "../../../src/vault/complete.ts";
 import { applyPatch } from "../../../src/vault/patch.ts";

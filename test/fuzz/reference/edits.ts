@@ -1,4 +1,4 @@
-import type { Edit } from "../../../src/model/patch-input.ts";
+import type { Edit } from "../../../src/model/item-input.ts";
 import { type Reader, refuse } from "./values.ts";
 
 /** Pointers, and edits of lists and attributes in place, for the reference implementation in patch.ts. */

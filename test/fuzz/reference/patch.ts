@@ -1,5 +1,5 @@
 import type { Item } from "../../../src/model/item.ts";
-import type { Edit } from "../../../src/model/patch-input.ts";
+import type { Edit } from "../../../src/model/item-input.ts";
 import { editAttribute, editEntry, editRecord, index, pointer } from "./edits.ts";
 import {
   bool,

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { failuresOf } from "../../../src/api/openapi/operation.ts";
-import { formatCursors } from "../../../src/model/cursors.ts";
+import { formatCursors } from "../../../src/model/cursor.ts";
 import { createConsoleSecret } from "../../../src/crypto/console-secret.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { backUp } from "../../support/backup.ts";

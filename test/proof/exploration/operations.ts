@@ -1,6 +1,5 @@
-import { parseItem } from "../../../src/model/item-input.ts";
+import { parseItem, parsePatch } from "../../../src/model/item-input.ts";
 import { type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../../../src/model/operation.ts";
-import { parsePatch } from "../../../src/model/patch-input.ts";
 import type { Result } from "../../../src/model/result.ts";
 import { ACTOR, ITEM, tagsOf, TOKEN_HASH, VAULT } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import { callObject, type Tried, tryObject } from "../../../src/durable-object-calls.ts";
-import { uploadContent, type UploadPorts } from "../../../src/http/upload-content.ts";
+import { uploadContent, type UploadPorts } from "../../../src/http/endpoints/file-writes.ts";
 import type { Answer, Change, NewContent, Operation } from "../../../src/model/operation.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
 import type { CommitPorts } from "../../../src/vault/ports.ts";
@@ -9,7 +9,7 @@ import { operationOf } from "./operations.ts";
 import { createStore, FILE, ITEM, tagsOf, VAULT } from "./store.ts";
 import type { Turns } from "./turns.ts";
 
-/** Concurrent writes to the Files of one Item, through the upload that ships (http/upload-content.ts). */
+/** Concurrent writes to the Files of one Item, through the upload that ships (http/endpoints/file-writes.ts). */
 
 /**
  * `upload-next` is an upload whose If-Match names the version that the next write makes. All uploads `upload-keyed` repeat one

@@ -70,7 +70,7 @@ export type Fault =
 /** Why a coordinator must refuse an operation. */
 export type Poison = "operation throws" | "rows refused" | "unknown format" | "unknown kind";
 
-/** The words of D1's errors, as src/store/d1/errors.ts tells them apart. */
+/** The words of D1's errors, as src/store/d1/database.ts tells them apart. */
 const LOST = [
   "Network connection lost.",
   "D1 DB storage operation exceeded timeout which caused object to be reset.",

@@ -2,7 +2,7 @@ import { VaultCoordinator } from "../../../src/index.ts";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import type { Result } from "../../../src/model/result.ts";
-import type { RestoreContents } from "../../../src/store/restore/ports.ts";
+import type { RestoreContents } from "../../../src/store/restore/step.ts";
 import type { FaultName } from "./faults.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import { faultyBucket } from "./faulty-bucket.ts";

@@ -25,7 +25,7 @@ interface Course {
   readonly answer: "result" | "lost" | "overloaded" | "nothing";
 }
 
-const DEADLINE = 10_000; // src/store/d1/deadline.ts
+const DEADLINE = 10_000; // src/store/d1/database.ts
 const USUAL: Course = { runs: true, before: 0, after: 0, answer: "result" };
 
 const COURSES = {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type * as knownStates from "../../../src/store/d1/known-states.ts";
+import type * as knownStates from "../../../src/store/d1/near-reads.ts";
 import type * as nearReads from "../../../src/store/d1/near-reads.ts";
 import { isLong, sample } from "../../support/runs.ts";
 import { EVERYTHING, type NearRun, runNear, STALLS_ONLY, type Waits } from "./near.ts";
@@ -14,7 +14,7 @@ import type { Rule } from "./violations.ts";
 
 // An isolate makes its databases and looks at its states itself: a planted bug changes them here.
 const timeFor = (db: D1Database, now: number): number => planted.plant.lookAt?.(db, now) ?? now;
-vi.mock("../../../src/store/d1/known-states.ts", async (original) => {
+vi.mock("../../../src/store/d1/near-reads.ts", async (original) => {
   const real = await original<typeof knownStates>();
   const changed: Partial<typeof knownStates> = {
     lookAtStates: (db, now) => real.lookAtStates(db, timeFor(db, now)),

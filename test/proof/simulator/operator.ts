@@ -1,6 +1,6 @@
 import { Operator } from "../../../src/index.ts";
 import type { Operation } from "../../../src/model/operation.ts";
-import type { RestoreContents } from "../../../src/store/restore/ports.ts";
+import type { RestoreContents } from "../../../src/store/restore/step.ts";
 import type { Coordinators } from "./coordinators.ts";
 import { faultyBackups, faultyBucket } from "./faulty-bucket.ts";
 import { connectDatabase } from "./faulty-database.ts";

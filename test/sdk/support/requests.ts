@@ -1,5 +1,4 @@
-import type { Permission } from "../../../src/model/permission.ts";
-import type { Scope } from "../../../src/model/vault-scope.ts";
+import type { Permission, Scope } from "../../../src/model/permission.ts";
 import { inject } from "vitest";
 
 /** Requests to the Worker of the tests, and what every test makes first. */

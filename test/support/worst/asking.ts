@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import type { ContentAddress } from "../../../src/model/file.ts";
 import type { Operation } from "../../../src/model/operation.ts";
 import type { AttemptRequest, WebhookRequest } from "../../../src/model/webhook.ts";
-import type { RestoreContents } from "../../../src/store/restore/ports.ts";
+import type { RestoreContents } from "../../../src/store/restore/step.ts";
 import { rebindCoordinator, UNLIMITED } from "../bindings.ts";
 import { send } from "../service.ts";
 import type { Sent } from "./requests.ts";

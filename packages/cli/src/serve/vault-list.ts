@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Client, Token, Vault } from "@item-vault/client";
 import { isDialect } from "@item-vault/model/dialect";
 import { parseId } from "@item-vault/model/ids";
-import { vaultsWith } from "@item-vault/model/vault-scope";
+import { vaultsWith } from "@item-vault/model/permission";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 import { malformed } from "./attempts.ts";

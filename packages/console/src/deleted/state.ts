@@ -4,7 +4,7 @@ import { asDeleted } from "../failures/broken.ts";
 import { call } from "../state/client.ts";
 import { nextCursor } from "../state/next-page.ts";
 import { session } from "../state/session.ts";
-import { vaultsWith } from "@item-vault/model/vault-scope";
+import { vaultsWith } from "@item-vault/model/permission";
 
 /** The summaries of deleted Items of the vaults that the session reads and writes. No value of a field is among them. */
 

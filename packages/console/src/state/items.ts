@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { covers } from "@item-vault/model/permission";
-import { itemsIn, permissionIn, vaultsWith } from "@item-vault/model/vault-scope";
+import { itemsIn, permissionIn, vaultsWith } from "@item-vault/model/permission";
 import type { ItemSummary, Permission, Vault } from "@item-vault/client";
 import { asSummary } from "../failures/broken.ts";
 import { call } from "./client.ts";

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import type { Session } from "@item-vault/client";
-import { contains } from "@item-vault/model/vault-scope";
+import { contains } from "@item-vault/model/permission";
 import { VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 

@@ -2,8 +2,17 @@ import * as z from "zod/mini";
 import { dialect, idInput, issuerUrl, quotaInput } from "../../bodies.ts";
 import { canonicalId } from "../../job-bodies.ts";
 import { FIELD_TYPE_ALIASES } from "../../../model/field-types.ts";
-import { fieldAttributes, fieldInput, recipeInput, sectionInput, sectionReference, urlInput } from "../../../model/item-input.ts";
-import { edit, op, OPS } from "../../../model/patch-input.ts";
+import {
+  fieldAttributes,
+  fieldInput,
+  recipeInput,
+  sectionInput,
+  sectionReference,
+  urlInput,
+  edit,
+  op,
+  OPS,
+} from "../../../model/item-input.ts";
 import { scope, tokenScope } from "../../../model/scope.ts";
 import { anyId } from "../../../model/text.ts";
 import { givenKeys } from "../../../model/workload-keys.ts";

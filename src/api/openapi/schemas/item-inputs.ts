@@ -7,9 +7,10 @@ import {
   sectionReference,
   urlInput,
   vaultReference,
+  edit,
+  edits,
 } from "../../../model/item-input.ts";
 import { LIMITS } from "../../../model/limits.ts";
-import { edit, edits } from "../../../model/patch-input.ts";
 import { RECIPE_LENGTH } from "../../../model/recipe.ts";
 import type { Schema } from "../types.ts";
 import { body, schemaOf } from "./body.ts";
