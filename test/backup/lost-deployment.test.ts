@@ -58,7 +58,7 @@ describe.each(LOSSES)("a row of the deployment that is %s", (_, sql) => {
     await run("UPDATE vaults SET keys = ?2 || substr(keys, 37) WHERE id = ?1", vault, crypto.randomUUID());
     await run(sql);
     const lost = await idOf();
-    expect(await backUpAll({}, { dryRun: true })).toMatchObject({ state: "failed", reason: "misconfigured" });
+    expect(await backUpAll({}, { dryRun: true })).toMatchObject({ state: "done" });
     expect(await restore({ vault, overwrite: true, dryRun: true })).toMatchObject({ status: 200 });
     expect(await idOf()).toBe(lost);
     expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });

@@ -11,6 +11,7 @@ import { claimFetch, saveKeys } from "../../src/store/workloads/issuers.ts";
 import { rebindCoordinator, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { captureLog } from "../support/canary.ts";
 import { admin, makeVault } from "../support/service.ts";
+import { DAY } from "../../src/model/time.ts";
 import { until } from "../support/waits.ts";
 import { exchange, makeWorkload } from "../support/workloads.ts";
 
@@ -35,7 +36,8 @@ describe("while D1 fails", () => {
   it.each<[string, (store: Store) => Promise<unknown>]>([
     ["the claim of a fetch of an issuer's keys", (store) => claimFetch(store, ID, 0)],
     ["the storing of an issuer's keys", (store) => saveKeys(store, ID, [], 0)],
-    ["the check of root keys before a damage is recorded", (store) => recordDamage(store)],
+    // An isolate records one read of damaged data in a minute: other files have recorded theirs.
+    ["the check of root keys before a damage is recorded", (store) => recordDamage({ ...store, now: store.now + DAY })],
     [
       "the check of root keys after a token that did not verify",
       (store) => explainFailure({ ...store, keyring: { ...store.keyring } }),
