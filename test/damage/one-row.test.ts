@@ -122,6 +122,9 @@ function ownIds({ table }: Case, ...rows: readonly Row[]): string[] {
   const names = OWN_NAMES[table] ?? NAMES;
   const values = rows.flatMap((row) => names.flatMap((name) => (row[name] === undefined ? [] : [String(row[name])])));
   const numbers = rows.flatMap(({ sequence }) => (typeof sequence === "number" ? [`"sequence":${sequence},`] : []));
+  // A segment of reads costs its own entries.
+  if (table === "log_segments")
+    values.push(...rows.flatMap(({ lines }) => String(lines).match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? []));
   const short = values.flatMap((value) => (isId(value) ? [writeId(value, "connect")] : []));
   return [...new Set([...values.map((value) => (value === "" ? '"id":""' : value)), ...short, ...numbers])];
 }
