@@ -78,6 +78,7 @@ describe("POST /v1/admin/vaults", () => {
       quota: { items: 100_000, bytes: 256 * 1024 ** 2, fileBytes: 10 * 1024 ** 3 },
       usage: { items: 0, bytes: 0, fileBytes: 0 },
       dataKey: { id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/), createdAt: body.createdAt },
+      earlierKeys: 0,
     });
   });
 

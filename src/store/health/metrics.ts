@@ -141,6 +141,6 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     writes: Object.fromEntries(writes) as Metrics["writes"],
     backups: figuresOf(figures),
     cleaned,
-    damagedReadAt: damage && damage.value / 1000,
+    damagedReadAt: damage && Math.floor(damage.value / 1000),
   });
 }
