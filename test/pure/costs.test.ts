@@ -63,7 +63,7 @@ describe("the usage", () => {
     };
     const usage = usageOf(counts, { cpu: 2 });
     expect(usage).toMatchObject({ requests: 1, rowsRead: 11, queue: 0, cpu: 3 });
-    expect(usage.rowsWritten).toBeCloseTo(1 + 1 / 55, 10);
+    expect(usage.rowsWritten).toBeCloseTo(1 + 1 / 70, 10);
   });
 
   it("of a write has the rows that are deleted later", () => {
