@@ -61,6 +61,7 @@ function split(text: string): { readonly literals: string[]; readonly tokens: To
 const FORMS: Readonly<Record<string, RegExp>> = {
   totp: /^\d{6,8}$/,
   value: /^(?:[\w!@.*-]{1,3}|[\w!@.*-]{12,64}|\d{6,8})$/, // generated, or a one-time password
+  username: /^[\w!@.*-]{12,64}$/, // generated
   milliseconds: /^\d+$/,
   used: /^\d+$/, // bytes of the database
 };
