@@ -162,6 +162,7 @@ describe("the activity", () => {
       const { link: _, ...headers } = response.headers();
       return route.fulfill({ response, headers });
     });
+    await admin("POST", "tokens", { name: "Newest of the log", vaults: { [seeded.vault]: "r" } });
     await page.goto("/console/#/activity");
     await page.getByLabel("Log", { exact: true }).selectOption("admin");
     await expect.poll(() => page.getByRole("row", { name: /the administrator issued the token/ }).count()).toBeGreaterThan(0);
