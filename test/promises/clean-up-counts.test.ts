@@ -50,7 +50,9 @@ beforeEach(async () => {
 
 it("has each kind of what a run has cleaned up, in one D1 call; a run without work makes no such call", async () => {
   await makeDue();
-  const entries = (await env.DB.prepare("SELECT count(*) AS n FROM activity").first<number>("n"))!;
+  // Earlier files may have left segments of reads.
+  const kept = "SELECT (SELECT count(*) FROM activity) + (SELECT total(entries) FROM log_segments) AS n";
+  const entries = (await env.DB.prepare(kept).first<number>("n"))!;
   advanceClock(31 * DAY);
   let calls = 0;
   const counting = { DB: wrapDatabase(env.DB, { rewrite: (sql) => ((calls += Number(sql.includes("INTO counters"))), sql) }) };
