@@ -105,7 +105,7 @@ async function play(world: World, kind: Kind): Promise<GoingBack> {
     await removeEarlierKeys(connectDatabase(world, { name: "hourly", hasEnded: () => false })).catch(() => undefined);
   }
 
-  /** Out: the id of the job. */
+  /** Returns the id of the job. */
   async function start(): Promise<string> {
     const input = { backup: { vault }, restore: { vault, overwrite: true }, rewrap: {} }[kind];
     const { status, text, body } = await asAdmin("jobs", { kind, ...input });
