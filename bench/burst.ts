@@ -46,13 +46,13 @@ async function measure(name: string, request: BenchRequest, probe: BenchRequest)
   return { name, before: median(before), during: median(during), succeeded: average(200), refused: average(503) };
 }
 
-/** Sends the requests concurrently. Out: the statuses of the responses. */
+/** Sends the requests concurrently. Returns the statuses of the responses. */
 async function sendBurst(request: BenchRequest): Promise<number[]> {
   const responses = await Promise.all(Array.from({ length: REQUESTS }, () => send(request, false)));
   return responses.map(({ status }) => status);
 }
 
-/** Sends one request after the other while the condition holds, and at least one. Out: their times in milliseconds. */
+/** Sends one request after the other while the condition holds, and at least one. Returns their times in milliseconds. */
 async function probeWhile(request: BenchRequest, condition: () => boolean): Promise<number[]> {
   const times: number[] = [];
   do {

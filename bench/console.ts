@@ -62,7 +62,7 @@ const TARGETS: readonly Target[] = [
   { name: "heap after and before", most: 1.2, valueOf: ({ memory }) => memory.after / memory.before },
 ];
 
-/** Prints each target with what was measured. Out: whether one is missed. */
+/** Prints each target with what was measured. Returns whether one is missed. */
 function reportTargets(measured: Measured): boolean {
   const rows = TARGETS.map(({ name, most, valueOf }) => {
     const value = valueOf(measured);
@@ -78,7 +78,7 @@ const LATENCY = 150;
 /** How many times slower the processor is made for the search and the favourite. */
 const SLOWDOWN = 4;
 
-/** In: whether a file counts. Out: kilobytes of gzip. */
+/** Returns the kilobytes of gzip of the files that `counts` accepts. */
 function kilobytes(counts: (name: string) => boolean): number {
   const names = readdirSync(SCRIPTS).filter((name) => name.endsWith(".js") && counts(name));
   return names.reduce((sum, name) => sum + gzipSync(readFileSync(`${SCRIPTS}/${name}`)).length, 0) / 1000;

@@ -17,7 +17,7 @@ export interface CallCounts {
 /** The name of a write to an Item that the coordinator has cached. */
 export const REPEATED_PATCH = "PATCH of the same Item again";
 
-/** Out: the counts of the second of two requests. By then the vault's keys are unwrapped and its coordinator is running. */
+/** Returns the counts of the second of two requests. By then the vault's keys are unwrapped and its coordinator is running. */
 export async function countCalls(request: BenchRequest): Promise<CallCounts> {
   await sendCounted(request);
   await readCounts();
@@ -25,7 +25,7 @@ export async function countCalls(request: BenchRequest): Promise<CallCounts> {
   return readCounts();
 }
 
-/** Out: the average counts of concurrent requests, which may share D1 calls. In: how many. */
+/** Returns the average counts of so many concurrent requests, which may share D1 calls. */
 export async function countConcurrentCalls(request: BenchRequest, clients: number): Promise<CallCounts> {
   await readCounts();
   await Promise.all(Array.from({ length: clients }, () => sendCounted(request)));

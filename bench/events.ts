@@ -66,7 +66,7 @@ async function openAll(vault: Vault, count: number): Promise<Listener[]> {
   return listeners;
 }
 
-/** Sends PATCHes one after the other. Out: the medians of the times to the answer and to the event at the last listener. */
+/** Sends PATCHes one after the other. Returns the medians of the times to the answer and to the event at the last listener. */
 async function measure(vault: Vault, listeners: readonly Listener[], writes: number): Promise<[number, number]> {
   const [answers, events]: [number[], number[]] = [[], []];
   for (let index = 0; index < writes; index++) {

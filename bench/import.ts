@@ -1,6 +1,6 @@
 /**
  * Times the import of 10,000 Items by the command line, and of the same file again, against the Worker of wrangler.toml, beside the same Items
- * that are sent by plain requests, at the most as many a second as an import sends. In: the number of Items (10,000). `npm run bench:import` prints the result; the exit code is
+ * that are sent by plain requests, at the most as many a second as an import sends. It takes the number of Items (10,000). `npm run bench:import` prints the result; the exit code is
  * 1 when an import takes more than `RATIO_MAX` times as long for an Item as the plain requests.
  */
 import { spawn } from "node:child_process";
@@ -44,7 +44,7 @@ const login = (index: number) => {
   return { ...state(randomBytes(12).toString("base64")), id: randomUUID(), archived: false, files, history };
 };
 
-/** Runs the command line. Out: its seconds and the last line that it printed. */
+/** Runs the command line. Returns its seconds and the last line that it printed. */
 async function time(args: readonly string[], env: Record<string, string>): Promise<{ seconds: number; line: string }> {
   const begun = performance.now();
   const child = spawn(process.execPath, ["packages/cli/bin/item-vault.js", ...args], {
@@ -57,7 +57,7 @@ async function time(args: readonly string[], env: Record<string, string>): Promi
   return { seconds: (performance.now() - begun) / 1000, line: output.trim().split("\n").at(-1) ?? "" };
 }
 
-/** Sends Items by plain requests. Out: the seconds that an import needs for each Item at least. */
+/** Sends Items by plain requests. Returns the seconds that an import needs for each Item at least. */
 async function timePlain(url: URL, vault: string, token: string): Promise<number> {
   const bodies = Array.from({ length: PLAIN.items }, (_, index) => {
     const { title, category, tags, urls, sections, fields } = login(index);

@@ -18,7 +18,7 @@ const OBJECT_LATENCY = 15;
 const TOLERANCE = 1.2;
 const CONCURRENT = 100;
 
-/** In: `uncached` has so many Items that each is written once at most, so that no write finds its Item cached. */
+/** `uncached` has so many Items that each is written once at most. No write finds its Item cached. */
 export async function measureLatency(vault: Vault, uncached: Vault): Promise<LatencyResult> {
   const waits: LatencyResult["waits"][number][] = [];
   for (const steps of [[D1_LATENCY], [OBJECT_LATENCY, D1_LATENCY], [OBJECT_LATENCY, D1_LATENCY, D1_LATENCY]]) {
@@ -47,7 +47,7 @@ async function measureP50(request: BenchRequest): Promise<number> {
   return median((await runRound(request, 1, QUICK ? 300 : 3_000)).latencies);
 }
 
-/** Out: milliseconds until all of the concurrent requests have their responses. */
+/** Returns the milliseconds until all of the concurrent requests have their responses. */
 async function measureConcurrent(request: BenchRequest): Promise<number> {
   const times: number[] = [];
   for (let repetition = 0; repetition < (QUICK ? 1 : 5); repetition++) {

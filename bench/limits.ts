@@ -192,7 +192,7 @@ const formatRefused = (results: readonly Flood[]): string =>
 /** What could not be measured, and why. The others are measured and written all the same. */
 const failures: string[] = [];
 
-/** Out: the results of those that could be measured. In: what measures one, and what prints its result. */
+/** Measures each name with `measureOne`, and prints the results by `format`. Returns the results of those that could be measured. */
 async function measureAll<In extends object, Out>(
   names: readonly In[],
   measureOne: (one: In, index: number) => Promise<Out>,

@@ -30,7 +30,7 @@ export function setServer(url: URL): void {
 /** The server that requests are sent to. */
 export const currentServer = (): URL => server;
 
-/** Sends one request. In: whether the body of the response is kept. Throws when the connection fails. */
+/** Sends one request. With `keepBody` the response has its body. Throws when the connection fails. */
 export function send({ method = "GET", token, variant, ...parts }: BenchRequest, keepBody: boolean): Promise<BenchResponse> {
   const headers: Record<string, string | number> = { ...parts.headers };
   const path = typeof parts.path === "function" ? parts.path() : parts.path;
@@ -64,7 +64,7 @@ export async function sendOrThrow(sent: BenchRequest, keepBody: boolean): Promis
   return response;
 }
 
-/** As `sendOrThrow`. Out: the JSON of the body; `undefined` when the body is empty. */
+/** As `sendOrThrow`. Returns the JSON of the body; `undefined` when the body is empty. */
 export async function fetchJson(sent: BenchRequest): Promise<any> {
   const { bytes } = await sendOrThrow(sent, true);
   return bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;

@@ -18,7 +18,7 @@ const MILLISECONDS = QUICK ? 600 : 4_000;
 
 type Attack = readonly (BenchRequest & { readonly text?: string })[];
 
-/** In: the vault whose clients are measured. */
+/** Measures the clients of a vault. */
 export async function measureNeighbours(vault: Vault): Promise<NeighbourResult[]> {
   const names: readonly string[] = await fetchJson({ path: "/bench/attack/names" });
   const attacks: Attack[] = [];
@@ -41,7 +41,7 @@ async function measure(name: string, vault: Vault, attack: Attack): Promise<Neig
 const p99 = async (request: BenchRequest): Promise<number> =>
   quantile((await runRound(request, CLIENTS, MILLISECONDS)).latencies, 0.99);
 
-/** Out: the p99 of both requests. */
+/** Returns the p99 of both requests. */
 const measureClients = async (vault: Vault) => ({ patch: await p99(patchOneItem(vault)), get: await p99(getItem(vault)) });
 
 /** Sends the requests of the attack one after the other. Refused requests are part of it. */

@@ -95,7 +95,7 @@ export function deleteItems({ itemPaths, token }: Vault): BenchRequest {
 }
 
 /**
- * In: `small` and `writable` have 100 Items, the second is the one that is written to; `large` has 50,000 Items; the list of `small` that
+ * `small` and `writable` have 100 Items, the second is the one that is written to; `large` has 50,000 Items; the list of `small` that
  * has not changed.
  */
 export function createGroups(

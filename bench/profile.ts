@@ -68,7 +68,7 @@ function print(title: string, requestsPerSecond: number, profile: Profile): void
   }
 }
 
-/** Out: a function that calls a method of the inspector of the Worker. */
+/** Returns a function that calls a method of the inspector of the Worker. */
 async function connectInspector(port: number) {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as { webSocketDebuggerUrl: string }[];
   // The proxy of wrangler refuses a client without an origin that it knows. The option `headers` is an extension of Node.

@@ -6,7 +6,7 @@ import type { Vault } from "./server.ts";
 /** A request of 100 references may take this multiple of the time of one GET. */
 const GET_MULTIPLE_MAX = 2.5;
 
-/** In: a vault with at least as many Items, and the number of references. */
+/** Takes a vault with at least as many Items as references. */
 export const resolve = ({ id, token }: Vault, count: number): BenchRequest => ({
   method: "POST",
   path: "/v1/resolve",
@@ -14,7 +14,7 @@ export const resolve = ({ id, token }: Vault, count: number): BenchRequest => ({
   body: JSON.stringify({ references: Array.from({ length: count }, (_, item) => `op://${id}/Item ${item}/password`) }),
 });
 
-/** In: a vault of at least 100 Items. */
+/** Takes a vault of at least 100 Items. */
 export function createReferenceGroup(vault: Vault): Group {
   const get: Baseline = { name: "one GET of an Item", request: getItem(vault) };
   const operations = [1, 10, 100].map((count) => ({

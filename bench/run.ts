@@ -61,7 +61,7 @@ logProgress("warmed up");
 /** The names of the parts that failed. The others go on, and are written. */
 const failed: string[] = [];
 
-/** Out: the result of a part; `undefined` when it failed. */
+/** Returns the result of a part; `undefined` when it failed. */
 async function tryPart<T>(name: string, measure: () => T | Promise<T>): Promise<T | undefined> {
   try {
     const result = await measure();

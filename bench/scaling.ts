@@ -18,7 +18,7 @@ const OPERATIONS: readonly (readonly [name: string, request: (vault: Vault) => B
   ["list of vaults", listVaults],
 ];
 
-/** In: the vaults, the smallest first. */
+/** Takes the vaults, the smallest first. */
 export async function measureScaling(vaults: readonly { size: number; vault: Vault }[]): Promise<ScalingResult[]> {
   const results: ScalingResult[] = [];
   for (const [name, request] of OPERATIONS) {

@@ -1,7 +1,7 @@
 /** Interleaved rounds and their statistics. */
 import { type BenchRequest, type Round, runRound } from "./load.ts";
 
-/** In: a fraction from 0 to 1. Out: the number that is larger than this fraction of the numbers. */
+/** Returns the number that is larger than a fraction of the numbers, from 0 to 1. */
 export const quantile = (numbers: readonly number[], fraction: number): number =>
   numbers.toSorted((a, b) => a - b)[Math.min(numbers.length - 1, Math.floor(numbers.length * fraction))]!;
 
@@ -14,7 +14,7 @@ const DURATION_FACTOR = QUICK ? 0.3 : 1;
 
 /**
  * Runs the requests in turn, one round each, and repeats that. A change in the load of the machine then affects all of
- * them alike. In: milliseconds of a round. Out: the rounds of each request without the first, which warms the code up.
+ * them alike. Each round takes `milliseconds`. Returns the rounds of each request without the first, which warms the code up.
  */
 export async function runInterleaved<Name extends string>(
   requests: Readonly<Record<Name, BenchRequest>>,
@@ -40,7 +40,7 @@ export const medianRatio = (rounds: readonly Round[], others: readonly Round[]):
 export const medianDifference = (rounds: readonly Round[], others: readonly Round[]): number =>
   median(rounds.map(({ rate }, turn) => 1e6 / rate - 1e6 / others[turn]!.rate));
 
-/** Out: the median of the requests per second of the rounds, and quantiles of all latencies in milliseconds. */
+/** Returns the median of the requests per second of the rounds, and quantiles of all latencies in milliseconds. */
 export function summarize(rounds: readonly Round[]): { rate: number; p50: number; p99: number } {
   const latencies = rounds.flatMap((round) => round.latencies);
   return { rate: median(rounds.map(({ rate }) => rate)), p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) };

@@ -7,7 +7,7 @@ const TARGET = 0.9;
 
 const withoutVersions = (request: BenchRequest): BenchRequest => ({ ...request, variant: "unversioned" });
 
-/** In: two vaults of one size. Each has one coordinator only, because two of one vault would refuse each other's commits. */
+/** Takes two vaults of one size. Each has one coordinator only, because two of one vault would refuse each other's commits. */
 export function createVersionGroups(versioned: Vault, unversioned: Vault): Group[] {
   const one: Baseline = { name: "PATCH, no versions kept", request: withoutVersions(patchItems(unversioned)) };
   const many: Baseline = {

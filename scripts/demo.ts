@@ -69,7 +69,7 @@ const LOGIN = {
   ],
 };
 
-/** Out: the demo of an earlier start; `undefined` when the file is missing or damaged. */
+/** Returns the demo of an earlier start; `undefined` when the file is missing or damaged. */
 export function loadDemo(path: string): Demo | undefined {
   if (!existsSync(path)) return undefined;
   try {
@@ -102,7 +102,7 @@ const post = (base: string, path: string, token: string, body: object | string) 
     token: string;
   }>;
 
-/** Sends a request. Out: the JSON of the response. Throws with the status and body of an error response. */
+/** Sends a request. Returns the JSON of the response. Throws with the status and body of an error response. */
 async function send(base: string, method: string, path: string, token: string, body?: string): Promise<unknown> {
   const response = await fetch(base + path, { method, body, headers: { Authorization: `Bearer ${token}` } });
   if (response.ok) return response.json();

@@ -12,8 +12,8 @@ const newSecrets = (...names: readonly string[]): string =>
 
 /**
  * Creates the file with random secrets when it is missing. To an existing file it adds ADMIN_TOKEN and METRICS_TOKEN where they are
- * missing, and it sets mode 0600 where others may read it; otherwise it never changes one. It prints no secret. In: whether a backup is to be restored, which no new ROOT_KEYS opens.
- * Out: the value of ADMIN_TOKEN, and the names of the other variables of the file, which wrangler does not read by itself. Throws when ADMIN_TOKEN is
+ * missing, and it sets mode 0600 where others may read it; otherwise it never changes one. It prints no secret. For a backup that is to be restored it makes no ROOT_KEYS.
+ * Returns the value of ADMIN_TOKEN, and the names of the other variables of the file, which wrangler does not read by itself. Throws when ADMIN_TOKEN is
  * empty, and before a restore when the file has no ROOT_KEYS.
  */
 export function ensureSecrets(path: string, restores = false): { adminToken: string; variables: readonly string[] } {

@@ -184,7 +184,7 @@ async function waitForServer(): Promise<void> {
   exit("The server did not start within a minute.");
 }
 
-/** Out: what /health says about a malformed setting, which the demo fails at; `undefined` when the settings are well-formed. */
+/** Returns the message of /health about a malformed setting, with which the demo fails; `undefined` when the settings are well-formed. */
 async function findSettingsFault(): Promise<string | undefined> {
   const response = await fetch(`${base}/health`);
   const { dependencies } = (await response.json()) as { dependencies: { service: string; status: string; message: string }[] };

@@ -47,7 +47,7 @@ const SECRETS = {
   ROOT_KEYS,
 };
 
-/** The files below a folder, by their paths from there. In: how the bytes of one are written as JSON. */
+/** Returns the files below a folder by their paths, each as `valueOf` gives it. */
 function pack(folder: string, valueOf: (path: string, bytes: Buffer) => unknown): Record<string, unknown> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).toSorted();

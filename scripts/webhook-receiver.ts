@@ -40,7 +40,7 @@ function answer(response: ServerResponse, behaviour: Behaviour): void {
 
 /**
  * Starts the receiver on a free port; it ends with the process. A request of any path but `/control` goes to the inbox of that path.
- * `PUT /control/<path>` takes an array of behaviours, `GET /control/<path>` returns what was received. Out: its origin.
+ * `PUT /control/<path>` takes an array of behaviours, `GET /control/<path>` returns what was received. Returns its origin.
  */
 export async function startReceiver(): Promise<string> {
   const inboxes = new Map<string, Inbox>();

@@ -17,7 +17,7 @@ export const LOCAL = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 } as const;
 
-/** Runs one command. Errors: throws what the command printed. */
+/** Runs one command. Throws an error with its output. */
 async function runWrangler(...args: string[]): Promise<void> {
   const running = promisify(execFile)(process.execPath, [WRANGLER, ...args], { env: { ...process.env, ...LOCAL } });
   running.child.stdin?.end();

@@ -74,8 +74,8 @@ export async function measureFirstList(page: Page, link: string, items: number):
 }
 
 /**
- * Reloads a page that sets `shown` to the time since its start, several times, with a latency that is added to each request. Out: from the
- * start of the page to the frame in which the list has rows.
+ * Reloads a page that sets `shown` to the time since its start, several times, with a latency that is added to each request. Returns the
+ * times from the start of the page to the frame in which the list has rows.
  */
 export async function measureReload(page: Page, latency: number): Promise<Times> {
   const devtools = await page.context().newCDPSession(page);
@@ -102,7 +102,7 @@ export interface PlainList {
   readonly parse: Times;
 }
 
-/** In: `page` is signed in. Its list is fetched by another page with the same session. */
+/** Measures a page that is signed in. Another page with the same session fetches its list. */
 export async function measurePlainList(browser: Browser, page: Page, latency: number, slowdown: number): Promise<PlainList> {
   const url = await page.evaluate(
     () => performance.getEntriesByType("resource").find(({ name }) => name.includes("/items?"))!.name,
@@ -201,7 +201,7 @@ export async function measureMemory(page: Page, count: number): Promise<{ before
     const items = (await list.json()) as { id: string }[];
     return Array.from({ length: wanted }, (_, index) => `${vault!.id}/${items[index % items.length]!.id}`);
   }, count);
-  /** In: the vault and the id of an Item, as the page names it. */
+  /** Opens an Item by the vault and the id that the page names. */
   const open = async (key: string): Promise<void> => {
     await page.evaluate((hash) => (location.hash = hash), `#/items/${key}`);
     await page.waitForFunction((opened) => document.querySelector("article")?.dataset["item"] === opened, key);

@@ -12,11 +12,11 @@ export interface Stored {
 
 const prices = Object.entries(PRICES) as [Unit, Price][];
 
-/** Dollars of a million operations beyond what the plan includes. In: the usage of one. */
+/** Returns the dollars of a million operations with this usage, beyond the plan. */
 export const dollarsPerMillion = (usage: Usage): number =>
   prices.reduce((sum, [unit, { perMillion }]) => sum + (usage[unit] ?? 0) * perMillion, 0);
 
-/** The usage of several operations. In: how often each is done, and its usage. */
+/** Returns the usage of several operations, each with its number and usage. */
 export function sumOf(parts: readonly (readonly [times: number, usage: Usage])[]): Usage {
   const sum = (unit: Unit) => parts.reduce((total, [times, usage]) => total + times * (usage[unit] ?? 0), 0);
   return Object.fromEntries(prices.map(([unit]) => [unit, sum(unit)]));
@@ -24,7 +24,7 @@ export function sumOf(parts: readonly (readonly [times: number, usage: Usage])[]
 
 const beyond = (used: number, included: number): number => Math.max(0, used - included);
 
-/** Dollars of a month, with the plan. In: the usage of the month, and what is stored. */
+/** Returns the dollars of a month with the plan, from the usage of the month and the stored bytes. */
 export function dollarsPerMonth(usage: Usage, stored: Stored): number {
   const used = prices.reduce(
     (sum, [unit, { perMillion, included }]) => sum + (beyond(usage[unit] ?? 0, included) * perMillion) / 1e6,
@@ -35,7 +35,7 @@ export function dollarsPerMonth(usage: Usage, stored: Stored): number {
 }
 
 /**
- * How often an operation can be done in a day of Workers Free, and the unit that ends first. In: the usage of one. Out: `undefined` when
+ * How often an operation can be done in a day of Workers Free, and the unit that ends first. Takes the usage of one operation. Returns `undefined` when
  * it uses nothing that is limited by the day.
  */
 export function mostPerDay(usage: Usage): { readonly times: number; readonly unit: string } | undefined {

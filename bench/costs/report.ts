@@ -64,7 +64,7 @@ const freeTable = (usages: Usages): string => {
 
 const assumptions = OPERATIONS.map((name) => `${name}: ${amount(DAILY[name])}`).join("; ");
 
-/** In: what one of each operation takes. */
+/** Presents the usage of one of each operation. */
 export const formatCosts = (
   usages: Usages,
 ): string => `Prices of ${PRICES_READ_ON}, without taxes, from ${PRICE_PAGES.map((page) => `<${page}>`).join(", ")}.

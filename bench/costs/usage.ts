@@ -16,7 +16,7 @@ const OBJECT_ENTRIES = 7_600;
 
 /**
  * The log entry of a read or a denial in a flush of its own, which is the most it can take: the rows of the flush, 1 ms of CPU, and its share
- * of the end of the segment: a row that is deleted, and an object of the archive. In: the rows of the flush.
+ * of the end of the segment: a row that is deleted, and an object of the archive. Takes the rows of the flush.
  */
 export const logEntryOf = ({ rowsRead, rowsWritten }: Flush): Usage => ({
   cpu: 1,
@@ -55,7 +55,7 @@ export interface Beside {
   readonly writesR2?: true;
 }
 
-/** In: the counts of one request, and what they lack. */
+/** Returns the usage of a request from its counts and their additions. */
 export function usageOf(counts: Counted, { cpu, deletedLater = 0, objectRows = 0, writesR2 }: Beside): Usage {
   const request: Usage = {
     requests: 1,

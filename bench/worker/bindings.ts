@@ -1,6 +1,6 @@
 import type { VaultCoordinator } from "../../src/index.ts";
 
-/** The baseline of a write (baseline-object.ts). Out: the text that was stored. */
+/** The baseline of a write (baseline-object.ts). Returns the text that was stored. */
 export interface Baseline extends Rpc.DurableObjectBranded {
   upsert(id: string, body: string): Promise<string>;
 }

@@ -1,7 +1,7 @@
-/** Called instead of a method. In: the original call. Out: what the caller of the method receives. */
+/** Called in place of a method, with the original call. Returns the answer for the caller. */
 type Interceptor = (call: () => Promise<unknown>) => Promise<unknown>;
 
-/** Out: the binding, with calls of the named methods passed through the interceptor. */
+/** Returns the binding, with calls of the named methods passed through the interceptor. */
 export function intercept<T extends object>(binding: T, methods: readonly string[], interceptor: Interceptor): T {
   return new Proxy(binding, {
     get(target, name) {
@@ -15,7 +15,7 @@ export function intercept<T extends object>(binding: T, methods: readonly string
   });
 }
 
-/** Out: a namespace of Durable Objects whose stubs pass the named methods through the interceptor. */
+/** Returns a namespace of Durable Objects whose stubs pass the named methods through the interceptor. */
 export const interceptStubs = <T extends Rpc.DurableObjectBranded>(
   namespace: DurableObjectNamespace<T>,
   methods: readonly string[],

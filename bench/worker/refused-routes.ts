@@ -39,10 +39,10 @@ const requestOf = (method: string, path: string, { headers, body = {} }: Credent
 });
 
 export const refusedRoutes: Readonly<Record<string, BenchRoute>> = {
-  /** Out: the names of the kinds, and the most D1 calls of a flood of each. */
+  /** Returns the names of the kinds, and the most D1 calls of a flood of each. */
   "/bench/refused/names": async (env) => Response.json(refusalsOf(env).map(({ name, calls }) => ({ name, calls }))),
 
-  /** Creates the state of the kind with this index. Out: a request of each of its ids to each route, route by route. */
+  /** Creates the state of the kind with this index. Returns a request of each of its ids to each route, route by route. */
   "/bench/refused/prepare": async (env, query) => {
     const world = worldOf(env);
     const { vault } = await ownVault(world);

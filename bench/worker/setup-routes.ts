@@ -25,7 +25,7 @@ export const setupRoutes: Readonly<Record<string, BenchRoute>> = {
     return Response.json("done");
   },
 
-  /** Inserts the Items `Item <from>` to `Item <to - 1>` into a vault. Out: their ids. */
+  /** Inserts the Items `Item <from>` to `Item <to - 1>` into a vault. Returns their ids. */
   "/bench/items": async (env, query) => {
     const vault = query.get("vault")!;
     const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
@@ -34,10 +34,10 @@ export const setupRoutes: Readonly<Record<string, BenchRoute>> = {
     return Response.json(items.map(({ id }) => id));
   },
 
-  /** Out: the R2 key of the first object whose key has the prefix. */
+  /** Returns the R2 key of the first object whose key has the prefix. */
   "/bench/key": async (env, query) => Response.json((await env.FILES.list({ prefix: query.get("prefix")! })).objects[0]!.key),
 
-  /** Out: the counters. Resets them. */
+  /** Returns the counters. Resets them. */
   "/bench/counters": async () => {
     const counted = { ...counters };
     for (const name of Object.keys(counters) as (keyof typeof counters)[]) counters[name] = 0;

@@ -37,24 +37,24 @@ const askFrom =
 export const worldOf = (env: Env): World => ({ env, ask: askFrom(env), sizes: SIZES });
 
 export const worstRoutes: Readonly<Record<string, BenchRoute>> = {
-  /** Out: the names of all worst requests. */
+  /** Returns the names of all worst requests. */
   "/bench/worst/names": async () =>
     Response.json(WORST_REQUESTS.map(({ endpoint, why, reads, stores }) => ({ endpoint, why, reads, stores }))),
 
-  /** Creates the state of the request with this index. Out: the request. */
+  /** Creates the state of the request with this index. Returns the request. */
   "/bench/worst/prepare": async (env, query) => {
     return Response.json(encodeRequest(await WORST_REQUESTS[Number(query.get("index"))]!.prepare(worldOf(env))));
   },
 
-  /** Out: the names of all attacks. */
+  /** Returns the names of all attacks. */
   "/bench/attack/names": async () => Response.json(ATTACKS.map(({ name }) => name)),
 
-  /** Creates the state of the attack with this index. Out: its requests. */
+  /** Creates the state of the attack with this index. Returns its requests. */
   "/bench/attack/prepare": async (env, query) => {
     const requests = await ATTACKS[Number(query.get("index"))]!.prepare(worldOf(env));
     return Response.json(requests.map(encodeRequest));
   },
 
-  /** Out: the bytes of all values in the tables of D1. */
+  /** Returns the bytes of all values in the tables of D1. */
   "/bench/worst/stored": async ({ DB }) => Response.json(await storedBytes(DB)),
 };

@@ -52,7 +52,7 @@ export async function consoleFiles(): Promise<Record<string, string | Uint8Array
   };
 }
 
-/** The page. In: the names of its script, its style and the scripts that its script imports. */
+/** Returns the page with its script, its style and the scripts that its script imports. */
 function page(script: string, style: string, preloaded: readonly string[]): string {
   const preloads = preloaded.map((name) => `<link rel="modulepreload" href="/console/assets/${name}" />`).join("\n    ");
   return readFileSync(join(SOURCE, "index.html"), "utf8")

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
-/** `inputs`: the paths of a bundle's sources. Out: the text of a file with the licence of each package among them. */
+/** Returns the text of a file with the licence of each package among them. */
 export function licencesOf(inputs: readonly string[]): string {
   const folders = new Set(inputs.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []));
   return [...folders].toSorted().map(licenceOf).join("\n");

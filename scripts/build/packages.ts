@@ -77,7 +77,7 @@ async function distOf({ entry, out, options, more }: Package): Promise<Files> {
 /** What npm packs besides what `files` of package.json names. */
 const ALWAYS_PACKED = ["LICENSE", "README.md", "package.json"];
 
-/** The files that npm packs. In: those of `dist/`. */
+/** Returns the files that npm packs, from those of `dist/`. */
 function packedFiles({ workspace }: Package, dist: Files): PackedFiles {
   const { name, version, files } = JSON.parse(readFileSync(join(workspace, "package.json"), "utf8")) as Manifest;
   const others = [
@@ -104,7 +104,7 @@ const pathsIn = (workspace: string, folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => relative(workspace, join(entry.parentPath, entry.name)));
 
-/** In: the name of the file of the entry, without its ending. */
+/** `entry` is the name of the file of the entry, without its ending. */
 async function bundle(entry: string, name: string, options: BuildOptions): Promise<Built> {
   const { outputFiles, metafile } = await build({
     ...options,

@@ -26,7 +26,7 @@ interface Configuration {
 }
 
 /**
- * In: the folder of the Worker as the command line carries it (worker.ts), and the packages. Errors: throws when wrangler.toml has no
+ * Takes the folder of the Worker as the command line carries it (worker.ts), and the packages. Throws when wrangler.toml has no
  * compatibility date.
  */
 export function releaseOf(worker: Files, packages: readonly PackedFiles[]): Release {
@@ -87,7 +87,7 @@ function bindingsOf(table: Table, { at, named, type }: (typeof BINDINGS)[number]
   );
 }
 
-/** In: a folder. Out: its commit, when it is the root of a git checkout in which no file differs from the commit. */
+/** Returns the commit of a folder; `undefined` unless it is the root of a git checkout in which no file differs from the commit. */
 export function loadCommit(folder: string): string | undefined {
   const git = (...args: readonly string[]) => {
     const { status, stdout } = spawnSync("git", ["--no-optional-locks", "-C", folder, ...args], { encoding: "utf8" });

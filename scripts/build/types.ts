@@ -9,7 +9,7 @@ const HEADER = `// Generated from src/api/openapi/ by \`npm run types\`. Do not 
 export type Bytes = string | ArrayBuffer | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
 `;
 
-/** Out: the source text of the types. The same document gives the same text. */
+/** Returns the source text of the types. The same document gives the same text. */
 export function typesOf(document: Document): string {
   const schemas = Object.entries(document.components.schemas).map(([name, schema]) => declarationOf(name, schema));
   const operations = operationsOf(document).map((placed) => operationOf(document, placed));

@@ -46,7 +46,7 @@ export async function bundleCode(entry = "src/index.ts"): Promise<{ code: Uint8A
   return { code: outputFiles.find(({ path }) => basename(path) === NAME)!.contents, inputs: Object.keys(metafile.inputs) };
 }
 
-/** Out: the files by their paths in the package, and the paths of the sources of the code. Throws when esbuild does. */
+/** Returns the files by their paths in the package, and the paths of the sources of the code. Throws when esbuild does. */
 export async function bundleWorker(): Promise<{ files: Record<string, string | Uint8Array>; inputs: string[] }> {
   const { code, inputs } = await bundleCode();
   const migrations = readdirSync("migrations").map((name) => [`migrations/${name}`, readFileSync(`migrations/${name}`)] as const);

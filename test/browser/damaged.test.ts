@@ -33,7 +33,14 @@ it("the list of deleted Items has one that does not open, beside the others", as
   const { vault, token, items } = await seed([login("Grafana")], { permission: "rwd" });
   await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
   const page = await openPage({ token });
-  const entry = { id: ID, vault: { id: vault }, broken: "integrity", state: "DELETED", deletedAt: "1970-01-01T00:00:00.000Z", deletedBy: "" };
+  const entry = {
+    id: ID,
+    vault: { id: vault },
+    broken: "integrity",
+    state: "DELETED",
+    deletedAt: "1970-01-01T00:00:00.000Z",
+    deletedBy: "",
+  };
   await addEntry(page, `/v1/vaults/${vault}/deleted-items`, entry);
   await page.goto("/console/#/deleted");
   const rows = page.getByRole("list", { name: "Deleted items" }).getByRole("link");

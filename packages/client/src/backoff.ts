@@ -17,8 +17,8 @@ export const askedDelayOf = ({ retryAfter = 0 }: Partial<ItemVaultError>): numbe
   Math.min(retryAfter, LONGEST_RETRY_AFTER) * 1000;
 
 /**
- * Milliseconds until the next attempt of what is tried until it succeeds: what `Retry-After` asks for, and exponential backoff with jitter.
- * In: how many attempts have failed before this one, one after the other.
+ * Returns the milliseconds until the next attempt, after `failures` failed attempts in a row: the time that `Retry-After` asks for, and exponential
+ * backoff with jitter.
  */
 export const retryDelayOf = (failures: number, error: Partial<ItemVaultError> = {}): number =>
   askedDelayOf(error) + Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** failures) * (0.5 + Math.random() / 2);

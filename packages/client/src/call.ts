@@ -42,7 +42,7 @@ export interface Answer<N extends Name> {
   readonly headers: Response["headers"];
 }
 
-/** A request to an operation, for example `call("GET /v1/vaults/{vault}/items", { path: { vault } })`. Errors: as `send`. */
+/** A request to an operation, for example `call("GET /v1/vaults/{vault}/items", { path: { vault } })`. Throws as `send` does. */
 export type Call = <N extends Name>(
   operation: N,
   ...options: {} extends CallOptions<N> ? [CallOptions<N>?] : [CallOptions<N>]
@@ -97,7 +97,7 @@ export function createCall(send: Send): Call {
 }
 
 /**
- * One segment of a path. Errors: throws an ItemVaultError for `.` and `..`, which also encoded would lead to another resource (WHATWG
+ * Returns one segment of a path. Throws an ItemVaultError for `.` and `..`, which also encoded would lead to another resource (WHATWG
  * URL, section 4.4), and for an empty text.
  */
 export function segmentOf(value: string | number): string {

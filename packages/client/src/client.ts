@@ -10,9 +10,9 @@ export type Resolved = ResolvedValue | RefusedReference;
 export interface Client {
   /** A request to an operation of the API, with its types. */
   readonly call: Call;
-  /** Any request: `send("GET", "/v1/vaults")`. Out: a successful answer. */
+  /** Sends any request: `send("GET", "/v1/vaults")`. Returns a successful answer. */
   readonly send: Send;
-  /** The value of an `op://vault/item/field` reference. Errors: throws an ItemVaultError. */
+  /** Returns the value of an `op://vault/item/field` reference. Throws an ItemVaultError. */
   get(reference: string, options?: Policy): Promise<string>;
   /** The values of references, in their order, by one request for each 100 of them. */
   resolve(references: readonly string[], options?: Policy): Promise<Resolved[]>;

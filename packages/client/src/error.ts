@@ -32,7 +32,7 @@ export class ItemVaultError extends Error implements Fault {
   }
 }
 
-/** The JSON of an answer. Errors: throws an ItemVaultError of kind `network` when it ends early or is no JSON, and the reason of an aborted `signal`. */
+/** Returns the JSON of an answer. Throws an ItemVaultError of kind `network` when it ends early or is no JSON, and the reason of an aborted `signal`. */
 export const jsonOf = async <T>(response: Response, signal?: AbortSignal): Promise<T> =>
   (await jsonTextOf<T>(response, signal)).data;
 

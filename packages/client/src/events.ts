@@ -41,7 +41,7 @@ const LAST_EVENT = "vault.deleted";
 /**
  * The writes to vaults, in their order, without a gap. The stream is opened again after a network error, an unavailable service and
  * at its hourly end, until `signal` aborts or the one vault is deleted. Without `follow` it ends after the events that there are.
- * Errors: throws an ItemVaultError that a new attempt would not mend, such as 401 `unauthorized` and 410 `cursor_gone`; without
+ * Throws an ItemVaultError that a new attempt would not mend, such as 401 `unauthorized` and 410 `cursor_gone`; without
  * `follow` every ItemVaultError.
  */
 export async function* followEvents(

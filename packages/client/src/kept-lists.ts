@@ -21,7 +21,7 @@ interface AnswerWithList {
   readonly headers: Headers;
 }
 
-/** Out: a function that reads a list. In: what names the list, and what sends the request with further headers. Errors: as `send`. */
+/** Returns a function that reads a list by its name. The function sends the request with further headers. Throws as `send` does. */
 export function createKeptLists() {
   const kept = new Map<string, KeptList>();
   let characters = 0;

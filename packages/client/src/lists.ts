@@ -15,7 +15,7 @@ export type Listed<N extends Lists> = Operations[N]["answer"][number];
 
 /**
  * The entries of a list, page after page (contract 11.3). The query of `options` is that of the first page; the links carry it on. `onPage`
- * gets the headers of each page. Errors: throws the ItemVaultError of a request.
+ * gets the headers of each page. Throws the ItemVaultError of a request.
  */
 export async function* entriesOf<N extends Lists>(
   client: Caller,

@@ -40,7 +40,7 @@ const LONGEST_DELAY = 10_000; // milliseconds
 /**
  * The function that sends a client's requests. `path` begins with `/v1`. It repeats after a network error, 429, 502, 503 and
  * 504, with exponential backoff and jitter, at least as long as `Retry-After` says. Each write carries an `Idempotency-Key`
- * (contract 10.7), so a repetition takes effect once. Errors: throws an ItemVaultError, or the reason of an aborted `signal`.
+ * (contract 10.7), so a repetition takes effect once. Throws an ItemVaultError, or the reason of an aborted `signal`.
  */
 export function createSend({
   host,
@@ -103,7 +103,7 @@ const delayOf = (attempt: number, error: ItemVaultError): number =>
   askedDelayOf(error) + Math.random() * Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
 
 /**
- * The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. Errors: throws an
+ * The URL without a slash at the end, and without a `/v1` that some clients of Connect are configured with. Throws an
  * ItemVaultError of kind `host` for a text that is no http or https URL, and for one with a user name or a password, which fetch refuses. The message
  * contains neither.
  */
@@ -135,7 +135,7 @@ const BOOKMARKS_MAX = 8;
 interface Bookmarks {
   /** The value of the header of a request; absent before the first answer with a state. */
   readonly header: () => string | undefined;
-  /** Takes over the state of an answer. In: the header of its request. */
+  /** Takes over the state of an answer to a request with this header. */
   readonly record: (sent: string | undefined, response: Response) => void;
 }
 

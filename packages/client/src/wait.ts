@@ -1,4 +1,4 @@
-/** Waits. Errors: rejects with the reason of `signal` when that aborts. */
+/** Waits. Rejects with the reason of `signal` if it aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();

@@ -75,7 +75,7 @@ function headerSection({ components }: Document): Html {
   </section> `;
 }
 
-/** Out: the text of the page. The same document gives the same text. */
+/** Returns the text of the page. The same document gives the same text. */
 export function referencePage(document: Document): string {
   const { info, components, webhooks } = document;
   const sections = sectionsOf(document);

@@ -15,7 +15,7 @@ export interface List<T> {
   readonly needsVaults: boolean;
 }
 
-/** In: loads the rows; whether they name vaults. */
+/** Creates a list from a function that loads its rows. */
 export function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVaults: boolean): List<T> {
   const rows = signal<readonly T[] | undefined>(undefined);
   const error = signal<unknown>(undefined);

@@ -8,7 +8,7 @@ import type { Scope } from "./scope.ts";
 
 const LIFETIME = 12 * 60 * 60; // seconds, as a session lasts
 
-/** Opens vaults until the session ends, and then shows the Items. Errors: throws an ItemVaultError. */
+/** Opens vaults until the session ends, and then shows the Items. Throws an ItemVaultError. */
 export async function openVaults(vaults: Scope): Promise<void> {
   // Who writes stays who they are in the log.
   await (session.value?.token ? signIn({ vaults }) : signInAsConsole(vaults));
@@ -17,7 +17,7 @@ export async function openVaults(vaults: Scope): Promise<void> {
 
 /**
  * Issues a token, which the log of the admin shows, and adds it to the session. Its text is neither shown nor kept.
- * Errors: throws an ItemVaultError.
+ * Throws an ItemVaultError.
  */
 async function signInAsConsole(vaults: Scope): Promise<void> {
   const { data } = await call("POST /v1/admin/tokens", { body: { name: "console", vaults, expiresIn: LIFETIME } });

@@ -226,6 +226,6 @@ function OpenVaults() {
   );
 }
 
-/** The vaults that were created last, where there are more than a session may open. In: the newest vault first. */
+/** Returns the newest vaults, at most as many as a session may open. `missing` begins with the newest vault. */
 const newestOf = (missing: readonly string[], opened: object): readonly string[] =>
   missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));

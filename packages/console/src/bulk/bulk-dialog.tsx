@@ -15,9 +15,7 @@ import { focusList } from "../ui/virtual-list.tsx";
 import { afterRender } from "../ui/after-render.ts";
 import { type Outcome, runAll } from "./run.ts";
 
-/** An act on several Items while it runs, and its report unless all are done. */
-
-/** In: the act, and the Items. */
+/** Shows an act on several Items while it runs, and its report unless all are done. */
 export function BulkDialog({ act, items }: Bulk) {
   const outcomes = useSignal<readonly Outcome[]>(items.map((item) => ({ item, state: "waiting" })));
   const running = useSignal(true);

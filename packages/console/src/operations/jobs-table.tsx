@@ -16,7 +16,7 @@ import { anyRuns, hasEnded, jobs, nameOf, resultOf, STATES } from "./jobs.ts";
 
 const PAUSE = 2_000; // milliseconds
 
-/** In: is called when a job that ran has ended. */
+/** Shows the jobs. Calls `onEnd` when a job has ended. */
 export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
   const shown = useSignal<Job | undefined>(undefined);
   useLayoutEffect(() => {
@@ -75,7 +75,7 @@ interface JobMenuProps {
   readonly onFindings: () => void;
 }
 
-/** Out: what an action of a job does: a request, after which the jobs are loaded again. */
+/** Returns the handler of a job's action: it sends a request, then loads the jobs again. */
 const change = (send: () => Promise<unknown>) => () =>
   void send()
     .then(() => jobs.load())

@@ -14,7 +14,7 @@ const ENDED: ReadonlySet<Job["state"]> = new Set(["done", "failed", "stopped"]);
 export const hasEnded = ({ state }: Job): boolean => ENDED.has(state);
 export const anyRuns = computed(() => jobs.rows.value?.some((job) => !hasEnded(job)) ?? false);
 
-/** Starts a job. Errors: an ItemVaultError, also when another one excludes it. */
+/** Starts a job. Throws an ItemVaultError, also if another job excludes it. */
 export async function startJob(body: NewJob): Promise<Job> {
   const { data } = await call("POST /v1/admin/jobs", { body, headers: { "Idempotency-Key": crypto.randomUUID() } });
   await jobs.load();
@@ -24,7 +24,7 @@ export async function startJob(body: NewJob): Promise<Job> {
 /** How long a request waits for the end of a job, in seconds (contract 26.4). */
 const WAIT = 20;
 
-/** Waits for the end of a job. Errors: an ItemVaultError, or the reason of the aborted signal. */
+/** Waits for the end of a job. Throws an ItemVaultError, or the reason of the aborted signal. */
 export async function untilEnded(job: Job, signal: AbortSignal): Promise<Job> {
   let last = job;
   while (!hasEnded(last)) {

@@ -1,6 +1,6 @@
 /** Pages of a list (contract 11.3). */
 
-/** The cursor of the next page; `undefined` after the last one. In: the headers of a page. */
+/** Returns the cursor of the next page from the headers of a page; `undefined` after the last one. */
 export function nextCursor(headers: Headers): string | undefined {
   const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
   return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("cursor") ?? undefined);
