@@ -12,6 +12,7 @@ import { HostResponse } from "../../packages/host/src/platform/response.ts";
 /** The static files of the self-hosted server: each request is answered as by the asset server of Cloudflare, which wrangler runs. */
 
 vi.stubGlobal("Response", HostResponse); // as the host does
+afterAll(() => vi.unstubAllGlobals()); // the files of this project share a process
 
 const FOLDER = "dist/assets";
 const settings = readConfig({ config: "wrangler.toml" }).assets as unknown as AssetSettings;
