@@ -19,7 +19,7 @@ export interface GroupContext {
   readonly random: Random;
   /** The answers of attempts with an unknown outcome, by the sealed text of the log entry in that attempt. */
   readonly attempted: ReadonlyMap<string, Answer>;
-  /** Returns whether an operation may enlarge its vault. */
+  /** Returns true if an operation may enlarge its vault. */
   readonly growth: (operation: string) => Growth;
   readonly retention: Retention;
   /** Receives an error that an operation throws, which is a defect of the service. */

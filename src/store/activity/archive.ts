@@ -129,7 +129,7 @@ function parseArray(text: string): unknown[] | undefined {
   }
 }
 
-/** Returns whether a value is a row, of the day and between the first and the last one of an object. */
+/** Returns true if a value is a row, of the day and between the first and the last one of an object. */
 function isRowOf({ day, first, last }: ArchiveObject, value: unknown): value is ActivityRow | Segment {
   const row = value as Partial<ActivityRow & Segment> | null;
   if (typeof row?.log !== "string" || typeof row.id !== "string" || !/^[0-9a-f]{6}/.test(row.id)) return false;

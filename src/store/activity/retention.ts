@@ -114,7 +114,7 @@ const SQL = {
 };
 
 /** Slices of a run of the cron trigger. */
-export const RUN_SLICES_MAX = 8;
+const RUN_SLICES_MAX = 8;
 
 /** Deletes rows. Returns their number. Throws if D1 fails. */
 async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Promise<number> {

@@ -37,7 +37,7 @@ export const dayOfKey = (key: string): string => dayOf(timeOf(firstIdOf(key)));
 /** SQL: true if the key of a segment has a time. The key of a damaged row may not: it belongs to no day, and blocks no other rows. */
 export const HAS_CELL = `(length(id) >= ${LARGEST} AND substr(id, 1, ${LARGEST}) NOT GLOB '*[^0-9a-f]*')`;
 
-/** Returns whether an id belongs under the key of a segment. */
+/** Returns true if an id belongs under the key of a segment. */
 const isUnder = (key: string, id: string): boolean => smallestCell(id).startsWith(key.slice(0, SMALLEST)) && id >= key;
 
 /** The resources of entries of the admin's log that others than the admin cause, without a right to it. */

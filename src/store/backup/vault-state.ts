@@ -106,7 +106,7 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 const COUNTED_CONTENTS_MAX = 1_000;
 
 /**
- * Returns whether the bucket has as many contents of a vault as a backup names, by one list. Contents of earlier backups may hide that one is missing.
+ * Returns true if the bucket has as many contents of a vault as a backup names, by one list. Contents of earlier backups may hide that one is missing.
  * Fails with `unavailable`.
  */
 async function hasContents(bucket: Bucket, { vault, parts }: Manifest): Promise<Result<boolean>> {

@@ -128,14 +128,14 @@ const CHECKS: Readonly<Record<TableInParts, RowCheck>> = {
   past_writes: plain,
 };
 
-/** Returns whether the CHECK of a column forbids a time, a number or a word. */
+/** Returns true if the CHECK of a column forbids a time, a number or a word. */
 export function isImpossible(table: string, column: string, value: Cell): boolean {
   if (typeof value === "number") return !isSoundNumber(table, column, value);
   return typeof value === "string" && tableOf(table)?.words?.[column]?.includes(value) === false;
 }
 
 /** Returns a fault for each number and word of a row that its CHECK forbids. */
-export const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
+const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
   Object.keys(row)
     .filter((column) => isImpossible(table, column, row[column]!))
     .map((column) =>

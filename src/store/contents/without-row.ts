@@ -61,7 +61,7 @@ export const referencedStatement = (db: D1Database, keys: readonly string[]): D1
   db.prepare(REFERENCED).bind(JSON.stringify(keys));
 
 /**
- * Returns whether a row may need a content. It may if it has the content's File or its generation, because the other one of the two may be
+ * Returns true if a row may need a content. It may if it has the content's File or its generation, because the other one of the two may be
  * damaged.
  */
 export function isReferencedBy(rows: readonly Reference[]): (key: string) => boolean {

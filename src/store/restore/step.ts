@@ -31,14 +31,13 @@ export interface Stepped {
   readonly findings?: readonly Finding[] | undefined;
 }
 
-/** The environment of a restore: the stores, the coordinators of vaults, and the request to the job. */
-
 /** `expected`: contents that get rows. `released`: contents whose rows are about to be deleted. */
 export interface RestoreContents {
   readonly expected: readonly ContentAddress[];
   readonly released: readonly ContentAddress[];
 }
 
+/** The environment of a restore: the stores, the coordinators of vaults, and the request to the job. */
 export interface RestorePorts {
   readonly store: BackupStore;
   readonly input: RestoreInput;

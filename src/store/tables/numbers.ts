@@ -5,13 +5,13 @@ import { type TableName, tableOf } from "./tables.ts";
 
 /** Decides which times and numbers a row can hold. A row with another one is damaged as a whole, as one that cannot be decrypted. */
 
-/** Returns whether a value can be a count: an integer from 0 to COUNT_MAX. */
+/** Returns true if a value can be a count: an integer from 0 to COUNT_MAX. */
 export const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= COUNT_MAX;
 
-/** Returns whether a column holds times, in Unix milliseconds. */
+/** Returns true if a column holds times, in Unix milliseconds. */
 export const holdsTime = (table: string, column: string): boolean => tableOf(table)?.columns[column]?.startsWith("time") ?? false;
 
-/** Returns whether a sound row can hold a number in a column. */
+/** Returns true if a sound row can hold a number in a column. */
 export const isSoundNumber = (table: string, column: string, value: number): boolean =>
   holdsTime(table, column) ? isTime(value) : column === "version" ? isVersion(value) : isCount(value);
 

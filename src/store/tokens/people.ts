@@ -142,7 +142,7 @@ export interface Account {
 }
 
 /**
- * Binds a person to the account with which they sign in for the first time, under the root key of the row. Returns whether the row was as it was
+ * Binds a person to the account with which they sign in for the first time, under the root key of the row. Returns true if the row was as it was
  * read. Fails as `refusalOfWrite`.
  */
 export async function bindAccount(

@@ -142,7 +142,7 @@ export async function takeCode(
 }
 
 /**
- * Ends a session at once, and the codes of logins that its token or person has confirmed. Returns whether there was a session. Fails with
+ * Ends a session at once, and the codes of logins that its token or person has confirmed. Returns true if there was a session. Fails with
  * `unavailable`.
  */
 export async function deleteSession({ db, now }: Store, id: string): Promise<Result<boolean>> {

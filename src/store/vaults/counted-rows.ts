@@ -19,7 +19,7 @@ const BOUNDS = { items: "created", deleted: "created", files: "files", file_byte
 
 export type CountOfLoss = keyof typeof BOUNDS;
 
-/** Returns whether the count of a vault shows that rows are missing. */
+/** Returns true if the count of a vault shows that rows are missing. */
 export const missesRows = (name: CountOfLoss, row: Readonly<Record<CountOfLoss | "created", number>>, found: number): boolean =>
   row[name] > found && row[name] <= row[BOUNDS[name]] && isCount(row[name]);
 

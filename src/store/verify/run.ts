@@ -67,13 +67,13 @@ export interface Plan {
 export const stepBytesMax = ({ callsMax }: Pick<VerifyPorts, "callsMax">): number => Math.ceil((callsMax * 4 * 1024 * 1024) / 3);
 
 /**
- * Returns whether a step that has read so many bytes begins another slice. A slice makes at most 20 calls, unless it reads contents: then it
+ * Returns true if a step that has read so many bytes begins another slice. A slice makes at most 20 calls, unless it reads contents: then it
  * looks after each of them whether the step has made enough (`isSpent`). So a step makes at most 16 calls more than `callsMax` (jobs/kind.ts).
  */
 const beginsSlice = (ports: VerifyPorts, bytes: number): boolean =>
   ports.calls() < Math.max(1, ports.callsMax - 4) && bytes < stepBytesMax(ports);
 
-/** Returns whether a slice that has read a content ends: the next content takes at most 8 calls, and its repair 2. */
+/** Returns true if a slice that has read a content ends: the next content takes at most 8 calls, and its repair 2. */
 export const isSpent = ({ calls, callsMax, write }: VerifyPorts): boolean => calls() >= (write ? callsMax - 8 : callsMax + 6);
 
 export interface Verified {
