@@ -1,6 +1,6 @@
 import { concat } from "./bytes.ts";
 import { idDigits, NIL_ID } from "../model/ids.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { fail, map, ok, type Result } from "../model/result.ts";
 
 /**
  * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to its row by associated data.
@@ -191,8 +191,7 @@ export async function openBytes(
 }
 
 /** Decodes decrypted bytes. Throws if they are not UTF-8, which no caller of `seal` produces. */
-export const decodeOpened = (opened: Result<Uint8Array>): Result<string> =>
-  opened.ok ? ok(decoder.decode(opened.value)) : opened;
+export const decodeOpened = (opened: Result<Uint8Array>): Result<string> => map(opened, (bytes) => decoder.decode(bytes));
 
 /** HMAC-SHA-256 (RFC 2104), cut to 16 bytes, in base64. */
 async function shortMac(key: CryptoKey, bytes: Uint8Array): Promise<string> {

@@ -2,7 +2,7 @@ import { fold } from "./fold.ts";
 import { shortId } from "./ids.ts";
 import type { Field, Section } from "./item.ts";
 import { namesNone, namesSeveral, type Reference } from "./reference.ts";
-import { ok, type Result } from "./result.ts";
+import { map, ok, type Result } from "./result.ts";
 
 /** A reference to a field or File within an Item (contract 16.6). */
 
@@ -96,8 +96,7 @@ export function fieldFinder<F extends NamedField>(
     // Several sections may have one label. The entries of all of them are searched.
     const within = section === undefined ? undefined : firstMatches(namedSections, section).map(({ id }) => id);
     if (within?.length === 0) return namesNone("section of the Item");
-    const found = findOne(namedFields, field, within, "fields");
-    return found.ok ? ok({ field: found.value, within }) : found;
+    return map(findOne(namedFields, field, within, "fields"), (found) => ({ field: found, within }));
   };
 }
 

@@ -43,6 +43,9 @@ export const fail = (kind: FailureKind, detail?: string): Refusal => ({
   failure: detail === undefined ? { kind } : { kind, detail },
 });
 
+/** Returns the result with another value, or the failure as it is. */
+export const map = <T, U>(result: Result<T>, make: (value: T) => U): Result<U> => (result.ok ? ok(make(result.value)) : result);
+
 /**
  * Returns the value of a result in work that no client waits for. Throws on a failure, so that the run shows as failed or the
  * queue delivers again. The error names `what`, as in "delete expired rows".

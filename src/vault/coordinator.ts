@@ -3,7 +3,7 @@ import { failedBy, logRefusal, logFailure } from "../log.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
-import { fail, type Refusal, type Result, ok } from "../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/job.ts";
 import type { AttemptRequest, RecordedAttempt, Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
@@ -143,7 +143,7 @@ export class VaultCoordinator extends DurableObject<Env> {
       return this.#turn(async () => {
         const recounted = await recountVault(store.db, vault, request.acceptLoss);
         this.#cache.update(undefined); // its row of the vault has the earlier counters
-        return recounted.ok ? ok([]) : recounted;
+        return map(recounted, () => []);
       });
     });
   }
@@ -201,7 +201,7 @@ export class VaultCoordinator extends DurableObject<Env> {
     const answers = await commitGroup(ports, group);
     // An uncertain one may have taken effect.
     if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain")) await announceCommit(storage, clock());
-    return answers.map((answer) => (answer.ok ? ok({ ...answer.value, bookmark: bookmarked.bookmark() }) : answer));
+    return answers.map((answer) => map(answer, (value) => ({ ...value, bookmark: bookmarked.bookmark() })));
   }
 }
 

@@ -1,6 +1,6 @@
 import { operationId } from "../model/ids.ts";
 import { type Answer, type Operation, SERVICE, withoutRequest } from "../model/operation.ts";
-import { ok, type Refusal, type Result } from "../model/result.ts";
+import { map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { logFailure } from "../log.ts";
 import { recordCounts } from "../store/health/counters.ts";
@@ -56,8 +56,7 @@ export async function expireItems(
   // Here, because the caller may have ended by now. A count that fails is not repeated: a repeated call finds nothing to destroy.
   await recordCounts(store.db, counts).catch((error: unknown) => logFailure("The count of expired Items", error));
   if (failed) return failed;
-  const recorded = versions && next === undefined ? await recordVersionsKept(store, vault) : ok(undefined);
-  return recorded.ok ? ok(next) : recorded;
+  return versions && next === undefined ? map(await recordVersionsKept(store, vault), () => next) : ok(next);
 }
 
 /** Returns the write that prunes an Item to the settings (history.ts). `id` is the id of the operation. */

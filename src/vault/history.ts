@@ -1,5 +1,5 @@
 import { type FilesOfItem, fulfils, type Item } from "../model/item.ts";
-import { fail, ok, type Result, invalid } from "../model/result.ts";
+import { fail, map, ok, type Result, invalid } from "../model/result.ts";
 import type { StoredFile } from "../model/stored.ts";
 import type { CountChange } from "../model/vault.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
@@ -88,7 +88,7 @@ function putRestored(
   const now = current?.ok ? current.value : ((current && working.filesOfBroken.get(id)) ?? content);
   const item = { ...content, ...attributes, ...filesOfRows(files, (row) => (before.files.includes(row) ? now : content)) };
   const put = putVersion(working, "UPDATE", item, context, { files, counts, restored: version });
-  return put.ok ? ok({ ...put.value, event: "restored" }) : put;
+  return map(put, (result) => ({ ...result, event: "restored" }));
 }
 
 /** Returns the Files of rows. `ownerOf` returns the Item of a row, whose Files show if the row can be decrypted. */

@@ -4,7 +4,7 @@ import type { KeyedFile } from "../model/file.ts";
 import { fulfils, isVersion, type Item, type Precondition } from "../model/item.ts";
 import type { ItemInput } from "../model/item-input.ts";
 import { editorOf, type Change, type NewContent } from "../model/operation.ts";
-import { fail, ok, type Result, invalid } from "../model/result.ts";
+import { fail, map, ok, type Result, invalid } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
 import { isNamed, type Vault, type CountChange } from "../model/vault.ts";
 import { sealedFileSize } from "../store/items/files.ts";
@@ -87,7 +87,7 @@ export function editFiles(
   const others = (working.stored.get(id) ?? NOTHING_STORED).files.filter((row) => row.id !== file);
   const files = written ? [...others, storedFile(id, written, next.version)] : others;
   const put = putItem(working, "UPDATE", ok(next), context, { files, written });
-  return put.ok ? ok({ ...put.value, answer: { ...put.value.answer, file } }) : put;
+  return map(put, (result) => ({ ...result, answer: { ...result.answer, file } }));
 }
 
 /** Drawn for each version in each attempt to write it, so that no two texts have the same. */

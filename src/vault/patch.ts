@@ -14,7 +14,7 @@ import {
   type Edit,
 } from "../model/item-input.ts";
 import { parseIndex, parsePointer } from "../model/pointer.ts";
-import { fail, invalid, ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, invalid, map, ok, type Refusal, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";
 import { withNames } from "./complete.ts";
 
@@ -87,36 +87,30 @@ function replaceWhole(draft: ItemInput, edit: Edit, rest: readonly string[], ite
 
 function editCategory(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   if (rest.length > 0) return invalid("the path goes too deep");
-  const category = parseCategory(edit.op === "remove" ? undefined : edit.value);
-  return category.ok ? ok({ ...draft, category: category.value }) : category;
+  return map(parseCategory(edit.op === "remove" ? undefined : edit.value), (category) => ({ ...draft, category }));
 }
 
 type Attribute = keyof typeof itemAttributes;
 
 function setAttribute(draft: ItemInput, edit: Edit, rest: readonly string[], name: Attribute): Result<ItemInput> {
   if (rest.length > 0) return invalid("the path goes too deep");
-  const value = valueOf<unknown>(edit, itemAttributes[name]);
-  return value.ok ? ok({ ...draft, [name]: value.value }) : value;
+  return map(valueOf<unknown>(edit, itemAttributes[name]), (value) => ({ ...draft, [name]: value }));
 }
 
 function editTags(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   const [token, ...deeper] = rest;
   if (token === undefined || deeper.length > 0) return setAttribute(draft, edit, deeper, "tags");
-  const tags = editEntry(draft.tags, token, edit, text());
-  return tags.ok ? ok({ ...draft, tags: tags.value }) : tags;
+  return map(editEntry(draft.tags, token, edit, text()), (tags) => ({ ...draft, tags }));
 }
 
 function editUrls(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   const [token, attribute, ...deeper] = rest;
   if (token === undefined || deeper.length > 0) return setAttribute(draft, edit, deeper, "urls");
-  if (attribute === undefined) {
-    const urls = editEntry(draft.urls, token, edit, urlInput);
-    return urls.ok ? ok({ ...draft, urls: urls.value }) : urls;
-  }
+  if (attribute === undefined) return map(editEntry(draft.urls, token, edit, urlInput), (urls) => ({ ...draft, urls }));
   const index = parseIndex(token, draft.urls.length, "replace");
   if (!index.ok) return index;
   const url = editAttribute(draft.urls[index.value]!, attribute, edit, urlAttributes);
-  return url.ok ? ok({ ...draft, urls: draft.urls.with(index.value, url.value) }) : url;
+  return map(url, (edited) => ({ ...draft, urls: draft.urls.with(index.value, edited) }));
 }
 
 function editSections(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
@@ -135,14 +129,14 @@ const noSuchSection = () => invalid("there is no such section");
 
 function editOneSection(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   const { label } = sectionInput.shape;
-  const sections = editRecord(draft.sections, rest, edit, sectionInput, { label }, noSuchSection);
-  return sections.ok ? ok({ ...draft, sections: sections.value }) : sections;
+  const edited = editRecord(draft.sections, rest, edit, sectionInput, { label }, noSuchSection);
+  return map(edited, (sections) => ({ ...draft, sections }));
 }
 
 function editFields(draft: ItemInput, edit: Edit, rest: readonly string[]): Result<ItemInput> {
   if (rest.length === 0 && edit.op !== "add") return setAttribute(draft, edit, rest, "fields");
-  const fields = editRecord(draft.fields, rest, edit, fieldInput, fieldAttributes, (id) => fail("missing_field", id));
-  return fields.ok ? ok({ ...draft, fields: fields.value }) : fields;
+  const edited = editRecord(draft.fields, rest, edit, fieldInput, fieldAttributes, (id) => fail("missing_field", id));
+  return map(edited, (fields) => ({ ...draft, fields }));
 }
 
 /** The three kinds of edits of a PATCH: a list by index, a list by id, an attribute by name. Each returns a new value. */
@@ -221,5 +215,3 @@ function valueOf<V>(edit: Edit, schema: z.ZodMiniType<V>): Result<V> {
   const parsed = schema.safeParse(removes ? undefined : edit.value);
   return parsed.success ? ok(parsed.data) : invalid(explain(parsed.error, "value"));
 }
-
-const map = <A, B>(result: Result<A>, f: (value: A) => B): Result<B> => (result.ok ? ok(f(result.value)) : result);
