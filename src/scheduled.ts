@@ -6,7 +6,6 @@ import { deleteOldArchives } from "./store/activity/archive.ts";
 import { copySegments, forgetLogs, removeOldRows, removeOldSegments } from "./store/activity/retention.ts";
 import { INVOCATION_CALLS_MAX, shareCalls, type Take, openStore } from "./store/d1/database.ts";
 import { findContentsWithoutRow } from "./store/contents/without-row.ts";
-import { type Counts, recordCounts } from "./store/health/counters.ts";
 import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { removeEarlierKeys } from "./store/rotation/earlier-keys.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
@@ -24,9 +23,9 @@ import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
  * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 1. Deleted vaults: 1. Due vaults:
- * 1. Jobs: 1. Root keys: 2. Earlier keys: 2. Contents: 2. Counts: 1.
+ * 1. Jobs: 1. Root keys: 2. Earlier keys: 2. Contents: 2.
  */
-const UNSHARED_D1_CALLS = 11;
+const UNSHARED_D1_CALLS = 10;
 
 /**
  * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
@@ -42,12 +41,12 @@ const UNSHARED_D1_CALLS = 11;
  */
 export async function cleanUp(env: Env, now: number): Promise<void> {
   const take = shareCalls(INVOCATION_CALLS_MAX - UNSHARED_D1_CALLS);
-  const parts = await Promise.allSettled<Counts | void>([
-    deleteOldRecords(env.DB, now, take).then((count) => ({ idempotency_record: count })),
+  const parts = await Promise.allSettled([
+    deleteOldRecords(env.DB, now, take),
     cleanLog(env, now, take),
     cleanArchive(env, now),
-    moveExpiredTokens(env.DB, now, take).then((count) => ({ token: count })),
-    cleanSessions(env, now, take),
+    moveExpiredTokens(env.DB, now, take),
+    deleteExpiredSessions(env.DB, now, take),
     forgetExchanges(env, now, take),
     startPurge(env),
     startExpiry(env, now),
@@ -57,14 +56,9 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     forgetWrites(env.DB, now),
     watchContents(env, now),
   ]);
-  await recordCounts(env.DB, Object.assign({}, ...parts.map((part) => (part.status === "fulfilled" ? part.value : {}))));
   const failed = parts.filter((part) => part.status === "rejected");
   for (const { reason } of failed) logFailure("The hourly run", reason);
   if (failed[0]) throw printable("The hourly run", failed[0].reason);
-}
-
-async function cleanSessions({ DB }: Env, now: number, take: Take): Promise<Counts> {
-  return { session: await deleteExpiredSessions(DB, now, take) };
 }
 
 /** Deletes exchanges an hour after their tokens have expired, because clocks may be wrong. */
@@ -73,26 +67,25 @@ async function forgetExchanges({ DB: db }: Env, now: number, take: Take): Promis
   await deleteOldKeys(db, now - DAY, take);
 }
 
-async function cleanLog(env: Env, now: number, take: Take): Promise<Counts> {
-  const [db, files] = [env.DB, filesOf(env)];
+async function cleanLog(env: Env, now: number, take: Take): Promise<void> {
+  const db = env.DB;
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
-  const archives = activityArchive > activityRetention;
+  const files = filesOf(env);
+  const archive = activityArchive > activityRetention ? files : undefined;
   // Beside each other, so that neither uses up the calls of the other, or stops with it.
   const parts = await Promise.allSettled([
-    removeOldRows(db, archives ? files : undefined, before, take),
-    removeOldSegments(db, archives ? files : undefined, before, take),
-    copySegments(db, files, now, take).then(() => 0),
+    removeOldRows(db, archive, before, take),
+    removeOldSegments(db, archive, before, take),
+    copySegments(db, files, now, take),
   ]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
-  const removed = parts.reduce((sum, part) => sum + (part.status === "fulfilled" ? part.value : 0), 0);
   await forgetLogs(db);
-  return { log_entry: removed, log_entry_archived: archives ? removed : 0 };
 }
 
-async function cleanArchive(env: Env, now: number): Promise<Counts> {
+async function cleanArchive(env: Env, now: number): Promise<void> {
   const { activityRetention, activityArchive } = settingsOf(env);
-  return { archive_object: await deleteOldArchives(filesOf(env), now - Math.max(activityRetention, activityArchive)) };
+  await deleteOldArchives(filesOf(env), now - Math.max(activityRetention, activityArchive));
 }
 
 /** Records the root keys, so that a key that later goes missing can be named, even if nobody has listed the keys. */
@@ -113,11 +106,10 @@ async function startExpiry(env: Env, now: number): Promise<void> {
 }
 
 /** Lets coordinators sweep contents that have no row. */
-async function watchContents(env: Env, now: number): Promise<Counts> {
-  const found = await findContentsWithoutRow(env.DB, filesOf(env), now, (vault, keys) =>
+async function watchContents(env: Env, now: number): Promise<void> {
+  await findContentsWithoutRow(env.DB, filesOf(env), now, (vault, keys) =>
     env.COORDINATOR.getByName(vault).watchContents(keys),
   );
-  return { content_without_row: found };
 }
 
 /** Throws when a setting is malformed. */

@@ -128,8 +128,6 @@ export interface Answer {
   readonly unchanged?: true;
   /** The bookmark of a state of the database that has the write. */
   readonly bookmark?: string | undefined;
-  /** Counts of destroyed Items and versions. */
-  readonly expired?: { readonly items: number; readonly versions: number };
 }
 
 /** The last editor of an Item. */

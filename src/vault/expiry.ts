@@ -2,8 +2,6 @@ import { operationId } from "../model/ids.ts";
 import { type Answer, type Operation, SERVICE, withoutRequest } from "../model/operation.ts";
 import { map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
-import { logFailure } from "../log.ts";
-import { recordCounts } from "../store/health/counters.ts";
 import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import type { Random } from "./complete.ts";
 
@@ -39,22 +37,15 @@ export async function expireItems(
   if (!due.ok) return due;
   const { items, next } = due.value;
   let failed: Refusal | undefined;
-  const counts = { item: 0, version: 0 };
   for (let from = 0; from < items.length; from += QUEUED_ITEMS_MAX) {
     const operations = items
       .slice(from, from + QUEUED_ITEMS_MAX)
       .map((item) => expiryOf(vault, item, operationId(store.now, random(10))));
     const answers = await Promise.all(operations.map(write));
     failed ??= answers.find((answer) => !answer.ok);
-    for (const { expired } of answers.flatMap((answer) => (answer.ok ? answer.value : []))) {
-      counts.item += expired?.items ?? 0;
-      counts.version += expired?.versions ?? 0;
-    }
     // A failed Item does not hold up the other Items. If all of them fail, the cause is D1 or the vault.
     if (!answers.some((answer) => answer.ok)) break;
   }
-  // Here, because the caller may have ended by now. A count that fails is not repeated: a repeated call finds nothing to destroy.
-  await recordCounts(store.db, counts).catch((error: unknown) => logFailure("The count of expired Items", error));
   if (failed) return failed;
   return versions && next === undefined ? map(await recordVersionsKept(store, vault), () => next) : ok(next);
 }

@@ -170,7 +170,5 @@ export function expireItem(
   const after = expired ? undefined : keepNewest(stored, versionsKept + Number(current === undefined));
   if (after === stored) return ok({ answer: {} });
   putStored(working, measureWrite(working, id, after, now, { destroyed: 1 }));
-  const versions = stored.versions.length - (after?.versions.length ?? 0);
-  const counts = deleted !== undefined && expired ? { items: 1, versions: 0 } : { items: 0, versions };
-  return ok({ answer: { expired: counts }, action: "DELETE", item: id, event: expired ? "destroyed" : "version_destroyed" });
+  return ok({ answer: {}, action: "DELETE", item: id, event: expired ? "destroyed" : "version_destroyed" });
 }

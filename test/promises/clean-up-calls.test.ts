@@ -51,6 +51,16 @@ it("are at most 50, also when everything is due; the next runs do the rest", asy
   expect(calls[0]).toBeGreaterThan(40);
 });
 
+it("do the work of each part of a run when another part fails", async () => {
+  vi.spyOn(console, "warn").mockReturnValue();
+  for (const sql of DUE.slice(0, 2)) await env.DB.prepare(sql).run();
+  const failing = { DB: wrapDatabase(env.DB, { rewrite: (sql) => (/FROM replays/.test(sql) ? "SELECT nothing" : sql) }) };
+  await expect(runHourly(failing, { DB: env.DB }, DAY * 20_000)).rejects.toThrow("expired rows");
+  const rows = "SELECT (SELECT count(*) FROM tokens) AS tokens, (SELECT count(*) FROM replays) AS replays";
+  expect(await env.DB.prepare(rows).first()).toEqual({ tokens: 0, replays: 9_500 });
+  await env.DB.prepare("DELETE FROM replays").run();
+});
+
 it("may be refused from one on: the next runs do the rest", async () => {
   for (const sql of DUE) await env.DB.prepare(sql).run();
   const failures: unknown[] = [];

@@ -101,7 +101,6 @@ it.each(["9223372036854775807", "-9223372036854775808", "-1", "0"])(
         `UPDATE root_key_uses SET vaults = ${value}, tokens = ${value}, ended_tokens = ${value}`,
         `INSERT OR REPLACE INTO past_writes (action, writes) VALUES ('CREATE', ${value}), ('UPDATE', ${value}), ('DELETE', ${value})`,
         `INSERT OR REPLACE INTO logs (vault_id, expired) VALUES ('${vault}', ${value})`,
-        `INSERT OR REPLACE INTO counters (name, value) VALUES ('cleaned/token', ${value}), ('cleaned/log_entry', ${value})`,
       ].map((sql) => env.DB.prepare(sql)),
     );
     await ignoreChecks(false);

@@ -1,6 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
 import { parseSettings } from "../../settings.ts";
-import { CLEANED } from "../../store/health/counters.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import type { Context } from "../context.ts";
 import type { Content } from "../route.ts";
@@ -88,12 +87,6 @@ const FAMILIES: readonly (readonly [name: string, type: string, help: string, sa
     "gauge",
     "When data was last read that could not be decrypted, in Unix seconds; absent if never.",
     ({ damagedReadAt }) => optional(damagedReadAt),
-  ],
-  [
-    "cleaned_total",
-    "counter",
-    "What the clean-up has deleted, moved to the archive, or found to be without a row.",
-    ({ cleaned }) => CLEANED.map((kind) => [`{kind="${kind}"}`, cleaned.get(kind) ?? 0]),
   ],
 ];
 

@@ -142,16 +142,13 @@ function isRowOf({ day, first, last }: ArchiveObject, value: unknown): value is 
 const RUN_LISTS_MAX = 5;
 
 /**
- * Deletes the objects of the days before a time (Unix milliseconds), some thousands in one run. Returns their number. The keys are in the
+ * Deletes the objects of the days before a time (Unix milliseconds), some thousands in one run. The keys are in the
  * order of days. Throws if R2 fails.
  */
-export async function deleteOldArchives(bucket: Bucket, before: number): Promise<number> {
-  let deleted = 0;
+export async function deleteOldArchives(bucket: Bucket, before: number): Promise<void> {
   for await (const { objects } of pagesOf(bucket, { prefix: ARCHIVE }, RUN_LISTS_MAX)) {
     const old = objects.map(({ key }) => key).filter((key) => key < ARCHIVE + dayOf(before));
     await bucket.delete(old);
-    deleted += old.length;
     if (old.length < objects.length) break;
   }
-  return deleted;
 }

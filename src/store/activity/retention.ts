@@ -73,7 +73,6 @@ const SQL = {
     WHERE sequence BETWEEN 0 AND min(content_version + attribute_version, ${Number.MAX_SAFE_INTEGER}) GROUP BY old.log
     ON CONFLICT (vault_id) DO UPDATE SET expired = ${RAISED_EXPIRED}`,
   delete: `DELETE FROM activity WHERE (vault_id, id) IN (${KEYS})`,
-  deleted: "SELECT changes() AS deleted",
   // The log of a deleted vault keeps one entry, the deletion.
   forget: `
     DELETE FROM logs
@@ -106,8 +105,7 @@ const SQL = {
   deleteSegments: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
       AND octet_length(lines) = (
-        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)
-    RETURNING entries`,
+        SELECT value ->> 2 FROM json_each(?1) WHERE value ->> 0 = log_segments.vault_id AND value ->> 1 = log_segments.id)`,
   dropped: `
     INSERT ${into("logs", ["vault_id", "dropped"])} VALUES (?1, ?2)
     ON CONFLICT (vault_id) DO UPDATE SET dropped = max(dropped, excluded.dropped)`,
@@ -116,31 +114,21 @@ const SQL = {
 /** Slices of a run of the cron trigger. */
 const RUN_SLICES_MAX = 8;
 
-/** Deletes rows. Returns their number. Throws if D1 fails. */
-async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Promise<number> {
+/** Deletes rows. Throws if D1 fails. */
+async function deleteEntries(db: D1Database, entries: readonly EntryKey[]): Promise<void> {
   const keys = JSON.stringify(entries.map(({ log, id }) => [log, id]));
-  const answer = await runBatch<[never, never, { deleted: number }]>(
-    db,
-    db.prepare(SQL.numbers).bind(keys),
-    db.prepare(SQL.delete).bind(keys),
-    db.prepare(SQL.deleted),
-  );
-  return must("delete expired entries", answer)[2][0]!.deleted;
+  const done = await runBatch(db, db.prepare(SQL.numbers).bind(keys), db.prepare(SQL.delete).bind(keys));
+  must("delete expired entries", done);
 }
 
-/** Deletes segments, except those to which a line was since appended. Returns the number of their entries. Throws if D1 fails. */
+/** Deletes segments, except those to which a line was since appended. Throws if D1 fails. */
 async function deleteSegments(
   db: D1Database,
   segments: readonly StoredSegment[],
   ...statements: readonly D1PreparedStatement[]
-): Promise<number> {
+): Promise<void> {
   const keys = JSON.stringify(segments.map(({ log, id, bytes }) => [log, id, bytes]));
-  const answer = await runBatch<[{ entries: number }, ...never[]]>(
-    db,
-    db.prepare(SQL.deleteSegments).bind(keys),
-    ...(statements as [D1PreparedStatement]),
-  );
-  return must("delete segments", answer)[0].reduce((sum, { entries }) => sum + entries, 0);
+  must("delete segments", await runBatch(db, db.prepare(SQL.deleteSegments).bind(keys), ...statements));
 }
 
 /** Returns texts that sort before and after all ids and cells of a day. */
@@ -148,9 +136,9 @@ const boundsOf = (day: string): readonly [string, string] => [timePrefix(Date.pa
 
 /**
  * Archives the rows of `activity` before a time (Unix milliseconds), and deletes them. Without an archive they are only deleted. `take` takes
- * the D1 calls. Returns the number of entries that have left D1. Throws if D1 or R2 fails.
+ * the D1 calls. Throws if D1 or R2 fails.
  */
-export const removeOldRows = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> =>
+export const removeOldRows = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<void> =>
   removeOld(db, before, take, SQL.oldest, async (day) => {
     const end = timePrefix(Math.min(Date.parse(day) + DAY, before));
     const [rows] = must(
@@ -158,15 +146,15 @@ export const removeOldRows = (db: D1Database, bucket: Bucket | undefined, before
       await runBatch<[ActivityRow]>(db, db.prepare(SQL.slice).bind(boundsOf(day)[0], end)),
     );
     if (bucket) await archivePart(bucket, day, "rows", rows);
-    return deleteEntries(db, rows);
+    await deleteEntries(db, rows);
   });
 
 /** The same of the segments of the days before that of a time. What was copied already has the same name in the archive. */
-export const removeOldSegments = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<number> =>
+export const removeOldSegments = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<void> =>
   removeOld(db, Date.parse(dayOf(before)), take, SQL.oldestSegment, async (day) => {
     const segments = await loadSegments(db, day, FIRST);
     if (bucket) await archivePart(bucket, day, "copy", segments);
-    return deleteSegments(db, segments);
+    await deleteSegments(db, segments);
   });
 
 /** Removes slices of the oldest days; the next run continues after eight slices. */
@@ -175,16 +163,14 @@ async function removeOld(
   before: number,
   take: Take,
   sql: string,
-  removeSlice: (day: string) => Promise<number>,
-): Promise<number> {
-  let deleted = 0;
+  removeSlice: (day: string) => Promise<void>,
+): Promise<void> {
   for (let slice = 0; slice < RUN_SLICES_MAX && take(3); slice++) {
     const statement = db.prepare(sql).bind(timePrefix(before));
     const [[row]] = must("read the oldest entry", await runBatch<[{ id: string | null }]>(db, statement));
     if (!row?.id) break;
-    deleted += await removeSlice(dayOfKey(row.id));
+    await removeSlice(dayOfKey(row.id));
   }
-  return deleted;
 }
 
 async function loadSegments(db: D1Database, day: string, after: Place): Promise<readonly StoredSegment[]> {

@@ -58,6 +58,6 @@ const DELETE_OLD = `
   WHERE (vault_id, key) IN (SELECT vault_id, key FROM replays WHERE id < ?1 LIMIT 1000)
   RETURNING id`;
 
-/** Deletes records older than a day, as `deleteExpired` does. Returns their number. */
-export const deleteOldRecords = (db: D1Database, now: number, take: Take): Promise<number> =>
+/** Deletes records older than a day, as `deleteExpired` does. */
+export const deleteOldRecords = (db: D1Database, now: number, take: Take): Promise<void> =>
   deleteExpired(db, DELETE_OLD, oldestRecord(now), take);

@@ -1,7 +1,5 @@
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
-import { logFailure } from "../../log.ts";
-import { recordCounts } from "../health/counters.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { MISSES_FILES } from "../vaults/counted-rows.ts";
@@ -67,10 +65,8 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
   const damaged = await missesFiles(store.db, keys[0]!.vault);
   if (!damaged.ok) return damaged;
   if (damaged.value) return ok(swept.map(({ record, next }) => ({ record, next: next ?? postponed(record, store.now + DAY) })));
-  const count = await tryBucket(() => deleteObjects(bucket, deleted));
-  if (!count.ok) return count;
-  await countDeleted(store.db, count.value);
-  return ok(swept);
+  const done = await tryBucket(() => deleteObjects(bucket, deleted));
+  return done.ok ? ok(swept) : done;
 }
 
 /** Returns true if rows of a vault's Files are missing. Any of its contents may then belong to a missing row, and be the last copy. */
@@ -78,10 +74,6 @@ async function missesFiles(db: D1Database, vault: string): Promise<Result<boolea
   const read = await runBatch<[unknown]>(db, db.prepare(MISSES_FILES).bind(vault));
   return read.ok ? ok(read.value[0].length > 0) : read;
 }
-
-/** Counts the deleted objects. A count that fails is not repeated; a sweep that is repeated counts the same objects again. */
-const countDeleted = (db: D1Database, count: number): Promise<void> =>
-  recordCounts(db, { content: count }).catch((error: unknown) => logFailure("The count of contents", error));
 
 /**
  * Returns the next schedule of a content with a row. A record younger than an hour is kept, because the commit that releases the
@@ -102,10 +94,7 @@ function nextOfMissing(record: PendingRecord, now: number, retention: number): S
   return due <= now ? undefined : { due, missing_since, next_sweep: Math.min(due, now + DAY) };
 }
 
-async function deleteObjects(bucket: Bucket, records: readonly PendingRecord[]): Promise<number> {
-  const contents = records.filter(({ item }) => item !== "").map(({ key }) => key);
-  await bucket.delete(contents);
-  let deleted = contents.length;
-  for (const { key } of records.filter(({ item }) => item === "")) deleted += await deleteWhere(bucket, key, () => true);
-  return deleted;
+async function deleteObjects(bucket: Bucket, records: readonly PendingRecord[]): Promise<void> {
+  await bucket.delete(records.filter(({ item }) => item !== "").map(({ key }) => key));
+  for (const { key } of records.filter(({ item }) => item === "")) await deleteWhere(bucket, key, () => true);
 }

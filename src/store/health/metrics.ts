@@ -5,7 +5,6 @@ import { runBatch } from "../d1/database.ts";
 import { COUNT_MAX } from "../../model/limits.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
 import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
-import { type CountRow, countsStatement } from "./counters.ts";
 import { type DamageRow, damageStatement } from "./damages.ts";
 
 /** The tokens that end soon, for /health and /metrics (contract 13.3, 13.4). */
@@ -67,8 +66,6 @@ export interface Metrics {
   /** Writes to Items since the service was set up, by action. */
   readonly writes: Readonly<Record<string, number>>;
   readonly backups: BackupFigures;
-  /** The number of rows and objects that the clean-up has deleted or moved, by kind (counters.ts); kinds without one are absent. */
-  readonly cleaned: ReadonlyMap<string, number>;
   /** Time of the last read of data that could not be decrypted, in Unix seconds; absent if never. */
   readonly damagedReadAt: number | undefined;
 }
@@ -105,26 +102,17 @@ interface TokenCounts {
 /** Loads the figures in one D1 call. `now` is in Unix milliseconds. Fails with `unavailable`. */
 export async function loadMetrics(db: D1Database, now: number): Promise<Result<Metrics>> {
   const read = await runBatch<
-    [
-      Counted & { vaults: number; deleting: number },
-      TokenCounts,
-      { action: string; writes: number },
-      FigureRow,
-      CountRow,
-      DamageRow,
-    ]
+    [Counted & { vaults: number; deleting: number }, TokenCounts, { action: string; writes: number }, FigureRow, DamageRow]
   >(
     db,
     db.prepare(SQL.vaults),
     db.prepare(SQL.tokens).bind(now, ...DAYS.map((days) => now + days * DAY)),
     db.prepare(SQL.past),
     figuresStatement(db),
-    countsStatement(db),
     damageStatement(db),
   );
   if (!read.ok) return read;
-  const [[counted], [row], past, figures, counts, [damage]] = read.value;
-  const cleaned = new Map(counts.map(({ kind, value }) => [kind, value]));
+  const [[counted], [row], past, figures, [damage]] = read.value;
   const earlier = new Map(past.map(({ action, writes }) => [action, writes]));
   const writes = Object.entries(writesOf(counted!)).map(([action, count]) => [action, count + (earlier.get(action) ?? 0)]);
   const { vaults, items, deleted, files, fileBytes, deleting } = counted!;
@@ -140,7 +128,6 @@ export async function loadMetrics(db: D1Database, now: number): Promise<Result<M
     nextExpiry,
     writes: Object.fromEntries(writes) as Metrics["writes"],
     backups: figuresOf(figures),
-    cleaned,
     damagedReadAt: damage && Math.floor(damage.value / 1000),
   });
 }

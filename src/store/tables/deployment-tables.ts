@@ -47,7 +47,7 @@ export const DEPLOYMENT_TABLES = {
     key: ["name"],
     columns: { name: "text", value: "number" },
     backup: { not: "they tell of this database only" },
-    purge: { after: "its retention, of a row that tells of a damage (health/damages.ts)" },
+    purge: { never: "it has a row for each name" },
   },
   job_writes: {
     key: ["id", "created_at"],

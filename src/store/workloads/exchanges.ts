@@ -135,6 +135,6 @@ export async function loadPastExchanges(
   return ok(opened.flat().filter(({ payload }) => payload.iss === issuer.url));
 }
 
-/** Deletes exchanges before a time at which their workload tokens have expired, as `deleteExpired` does. Returns their number. */
-export const deleteOldExchanges = (db: D1Database, before: number, take: Take): Promise<number> =>
+/** Deletes exchanges before a time at which their workload tokens have expired, as `deleteExpired` does. */
+export const deleteOldExchanges = (db: D1Database, before: number, take: Take): Promise<void> =>
   deleteExpired(db, SQL.clean, before, take);

@@ -154,6 +154,6 @@ export async function saveKeys(
   if (!done.ok) logRefusal(done);
 }
 
-/** Deletes keys that no exchange has used since a time, as `deleteExpired` does. Returns their number. */
-export const deleteOldKeys = (db: D1Database, before: number, take: Take): Promise<number> =>
+/** Deletes keys that no exchange has used since a time, as `deleteExpired` does. */
+export const deleteOldKeys = (db: D1Database, before: number, take: Take): Promise<void> =>
   deleteExpired(db, SQL.clean, before, take);

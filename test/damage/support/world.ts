@@ -35,7 +35,7 @@ const LONELY = [
   `INSERT OR IGNORE INTO root_key_uses (id) VALUES ('k0')`,
   ...UNKNOWN.map((id, place) => `INSERT INTO deleted_vaults (id, deleted_at) VALUES ('${id}', ${1_700_000_000_000 + place})`),
   `INSERT INTO past_writes (action, writes) VALUES ('CREATE', 3), ('UPDATE', 4) ON CONFLICT DO NOTHING`,
-  `INSERT INTO counters (name, value) VALUES ('cleaned/item', 1), ('cleaned/version', 2)`,
+  `INSERT INTO counters (name, value) VALUES ('damaged_read_at', 1), ('backup_bytes', 2) ON CONFLICT DO NOTHING`,
   ...UNKNOWN.map((id) => `INSERT INTO job_writes (id, created_at, writes) VALUES ('${id}', 1, 1)`),
   ...UNKNOWN.map((id) => `INSERT INTO restores (vault_id, number, manifest) VALUES ('${id}', 1, 'digest')`),
 ];

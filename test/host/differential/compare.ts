@@ -151,7 +151,7 @@ const SORTED: Partial<Record<OperationId, string>> = { listTokens: "name", listC
 const OF_SERVICE = new Set(["purge", "expire"]);
 
 /** Metrics that background work changes, and the size of the database. */
-const LOOSE_METRICS = /^(item_vault_(?:database_bytes|vaults_deleting|cleaned_total\{kind="[^"]*"\}|backup_bytes)) .*$/gm;
+const LOOSE_METRICS = /^(item_vault_(?:database_bytes|vaults_deleting|backup_bytes)) .*$/gm;
 
 interface Objects {
   readonly objects?: readonly { readonly key: string; readonly size: number }[];
