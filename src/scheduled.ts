@@ -5,7 +5,6 @@ import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { copySegments, forgetLogs, removeOldRows, removeOldSegments } from "./store/activity/retention.ts";
 import { INVOCATION_CALLS_MAX, shareCalls, type Take, openStore } from "./store/d1/database.ts";
-import { findContentsWithoutRow } from "./store/contents/without-row.ts";
 import { hasDueVaults } from "./store/vaults/due-vaults.ts";
 import { removeEarlierKeys } from "./store/rotation/earlier-keys.ts";
 import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
@@ -23,16 +22,15 @@ import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
  * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 1. Deleted vaults: 1. Due vaults:
- * 1. Jobs: 1. Root keys: 2. Earlier keys: 2. Contents: 2.
+ * 1. Jobs: 1. Root keys: 2. Earlier keys: 2.
  */
-const UNSHARED_D1_CALLS = 10;
+const UNSHARED_D1_CALLS = 8;
 
 /**
  * Runs the hourly tasks of the cron trigger at `now`, in Unix milliseconds:
  * - archives or deletes activity that is past its retention;
  * - ends expired tokens, sessions and codes, and deletes old exchanges of workload tokens;
  * - starts the jobs that expire deleted Items and versions, and that delete the rows of deleted vaults;
- * - lets coordinators watch contents without a row;
  * - stores the proof of the active root key, and removes earlier keys of vaults that no text names;
  * - starts the nightly backup.
  *
@@ -54,7 +52,6 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     removeEarlierKeys(env.DB),
     startBackup(env, now),
     forgetWrites(env.DB, now),
-    watchContents(env, now),
   ]);
   const failed = parts.filter((part) => part.status === "rejected");
   for (const { reason } of failed) logFailure("The hourly run", reason);
@@ -103,13 +100,6 @@ async function startPurge(env: Env): Promise<void> {
 async function startExpiry(env: Env, now: number): Promise<void> {
   if (!(await hasDueVaults({ db: env.DB, settings: settingsOf(env), now }))) return;
   must("start the job that expires deleted Items and versions", await startJob(env, "expire"));
-}
-
-/** Lets coordinators sweep contents that have no row. */
-async function watchContents(env: Env, now: number): Promise<void> {
-  await findContentsWithoutRow(env.DB, filesOf(env), now, (vault, keys) =>
-    env.COORDINATOR.getByName(vault).watchContents(keys),
-  );
 }
 
 /** Throws when a setting is malformed. */

@@ -91,13 +91,6 @@ export class VaultCoordinator extends DurableObject<Env> {
     return setAlarm(this.ctx.storage);
   }
 
-  /** Records contents that the cron trigger has found without a row; the alarm sweeps them. Returns how many had no record. */
-  async watchContents(keys: readonly string[]): Promise<number> {
-    const recorded = pending.recordWithoutRow(this.ctx.storage.sql, keys, clock());
-    await setAlarm(this.ctx.storage);
-    return recorded;
-  }
-
   /**
    * Prepares a step of a restore (store/restore/vault.ts), including the first one of this vault. Before a step writes or deletes rows of
    * Files, their contents are recorded, like those of an upload. No object of the vault is deleted for a day, because the

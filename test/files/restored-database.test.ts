@@ -2,9 +2,11 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { KEEP_NOTHING, rebindCoordinator } from "../support/bindings.ts";
-import { DAY, freshContent, type Place, pendingRecordsOf } from "../support/faults.ts";
+import { DAY, freshContent, type Place, pendingRecordsOf, recordUpload } from "../support/faults.ts";
 import { bytesOf, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { runHourly } from "../support/jobs.ts";
 import { passDays, passDaysQuickly, removeRows } from "../support/restore.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** D1 that was restored to an earlier minute, perhaps only for a while: no content is deleted that a row may need again. */
 
@@ -28,12 +30,7 @@ const remove = () => at.call("DELETE", `${at.files}/${file}`);
 const replace = () => at.call("PUT", `${at.files}/${file}/content`, { body: BYTES, headers: lengthOf(BYTES) });
 const download = async () => bytesOf(await at.download(file));
 
-/** Records a content as an upload does. */
-const recordAgain = (due = Date.now() + DAY) =>
-  runInDurableObject(env.COORDINATOR.getByName(at.vault), async (_, { storage }) => {
-    storage.sql.exec("INSERT OR REPLACE INTO watched (key, item, due, next_sweep) VALUES (?1, ?2, ?3, ?3)", key, at.item, due);
-    await storage.setAlarm(due);
-  });
+const recordAgain = () => recordUpload(at.vault, at.item, key);
 
 describe("a content that was uploaded after the minute to which D1 is restored", () => {
   it("is still stored when the restore is undone a day later", async () => {
@@ -76,6 +73,18 @@ describe("a content that was uploaded after the minute to which D1 is restored",
     await putFilesBack();
     expect(await download()).toEqual(BYTES);
   });
+});
+
+it("a content that D1 has forgotten is never deleted, and `verify` names it", async () => {
+  await removeRows(at.vault, ["files"]);
+  await passDaysQuickly(at.vault, 3);
+  await runHourly();
+  await passDaysQuickly(at.vault, 40);
+  expect(await objectsOf(at.vault)).toEqual([key]);
+  const { findings } = await verifyAll({ vault: at.vault, quick: true });
+  expect(findings).toContainEqual(
+    expect.objectContaining({ kind: "content_orphaned", vault: at.vault, file, id: key.split("/")[2] }),
+  );
 });
 
 describe("a content that was released", () => {

@@ -62,6 +62,14 @@ export const pendingRecordsOf = (name: string): Promise<{ key: string; due: numb
     storage.sql.exec<{ key: string; due: number }>("SELECT key, due FROM watched ORDER BY due, key").toArray(),
   );
 
+/** Records a content in the coordinator of a vault, as its upload did. Its first sweep is in a day. */
+export const recordUpload = (vault: string, item: string, key: string): Promise<void> =>
+  runInDurableObject(env.COORDINATOR.getByName(vault), async (_, { storage }) => {
+    const due = Date.now() + DAY;
+    storage.sql.exec("INSERT OR REPLACE INTO watched (key, item, due, next_sweep) VALUES (?1, ?2, ?3, ?3)", key, item, due);
+    await storage.setAlarm(due);
+  });
+
 /** Runs the coordinator's alarm until no pending content is due, at most ten times. */
 export async function runDueAlarms(name: string): Promise<void> {
   for (let rung = 0; rung < 10 && (await pendingRecordsOf(name)).some(({ due }) => due <= Date.now()); rung++) {

@@ -15,9 +15,6 @@ export interface Pending {
   readonly item: string;
 }
 
-/** The `item` of a content that was found without a row: its key does not name the Item. */
-export const UNKNOWN_ITEM = "unknown";
-
 export const pendingContent = (address: ContentAddress): Pending => ({ key: contentKey(address), item: address.item });
 
 export const pendingVault = (vault: string): Pending => ({ key: `${vault}/`, item: "" });
@@ -87,14 +84,6 @@ export function recordReleased(sql: SqlStorage, contents: readonly Pending[], no
 /** Deletes the records of uploads whose rows are committed. A content that some commit has released keeps its record. */
 export function deleteCommitted(sql: SqlStorage, contents: readonly ContentAddress[]): void {
   for (const address of contents) sql.exec("DELETE FROM watched WHERE key = ?1 AND missing_since IS NULL", contentKey(address));
-}
-
-/** Records contents without a row, to be swept from tomorrow on. Returns how many had no record. */
-export function recordWithoutRow(sql: SqlStorage, keys: readonly string[], now: number): number {
-  const insert = `
-    INSERT INTO watched (key, item, due, missing_since, next_sweep) VALUES (?1, ?2, ?3, ?4, ?5)
-    ON CONFLICT (key) DO NOTHING RETURNING key`;
-  return keys.filter((key) => sql.exec(insert, key, UNKNOWN_ITEM, now, now, now + DAY).toArray().length > 0).length;
 }
 
 /** Returns due records, at most 1,000, because one call of R2 deletes so many objects. */

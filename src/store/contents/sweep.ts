@@ -1,12 +1,12 @@
+import { hasDeletion } from "../activity/entry-rows.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { MISSES_FILES } from "../vaults/counted-rows.ts";
-import { type PendingRecord, postponed, type Schedule, UNKNOWN_ITEM } from "./pending.ts";
+import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { deleteWhere, tryBucket } from "../buckets/calls.ts";
-import { knownVaults, isReferencedBy, type Reference, referencedStatement } from "./without-row.ts";
 
 /**
  * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep without a row only
@@ -33,7 +33,19 @@ const SQL = {
     SELECT value ->> 'key' AS key FROM json_each(?1)
     WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
        ${TABLES_OF_CONTENTS.map(hasRowIn).join(" ")}`,
+  known: `
+    SELECT value AS vault FROM json_each(?1)
+    WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value)
+       OR (NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value) AND ${hasDeletion("value")})`,
 };
+
+/**
+ * Returns the statement that reads which vaults D1 knows: `{vault}`. D1 knows a vault if it has the row or the deletion of the vault.
+ * Missing rows prove nothing about the contents of an unknown vault, or of a vault whose row a restore has deleted. Before that, a
+ * restore does not rely on FILES, because its last phase copies the contents that FILES lacks.
+ */
+export const knownVaults = (db: D1Database, vaults: readonly string[]): D1PreparedStatement =>
+  db.prepare(SQL.known).bind(JSON.stringify(vaults));
 
 /** Deletes the objects without a row during the retention. Returns the result of each record. Fails with `unavailable`. */
 export async function sweep(store: Store, bucket: Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
@@ -41,21 +53,17 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
     const [vault, file, generation] = key.split("/");
     return { key, item, vault: vault!, file, generation };
   });
-  const unknown = records.filter(({ item }) => item === UNKNOWN_ITEM).map(({ key }) => key);
-  const answer = await runBatch<[{ key: string }, { vault: string }, ...Reference[]]>(
+  const answer = await runBatch<[{ key: string }, { vault: string }]>(
     store.db,
     store.db.prepare(SQL.referenced).bind(JSON.stringify(keys)),
     knownVaults(store.db, [...new Set(keys.map(({ vault }) => vault))]),
-    ...(unknown.length > 0 ? [referencedStatement(store.db, unknown)] : []),
   );
   if (!answer.ok) return answer;
   const referenced = new Set(answer.value[0].map(({ key }) => key));
-  const isReferenced = isReferencedBy(answer.value[2] ?? []);
   const known = new Set(answer.value[1].map(({ vault }) => vault));
   const deleted: PendingRecord[] = [];
   const swept = records.map((record, index): Swept => {
-    if (referenced.has(record.key) || (record.item === UNKNOWN_ITEM && isReferenced(record.key)))
-      return { record, next: nextOfReferenced(record, store.now) };
+    if (referenced.has(record.key)) return { record, next: nextOfReferenced(record, store.now) };
     if (!known.has(keys[index]!.vault)) return { record, next: nextOfUnknown(record, store.now) };
     const next = nextOfMissing(record, store.now, store.settings.fileRetention);
     if (!next) deleted.push(record);

@@ -17,7 +17,7 @@ import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
 import { type VaultRow, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { type Known, loadKnown } from "./mark.ts";
-import { knownVaults } from "../contents/without-row.ts";
+import { knownVaults } from "../contents/sweep.ts";
 import { newestKeyId } from "../../crypto/key-list.ts";
 import { SCHEMA } from "../d1/schema.ts";
 

@@ -233,7 +233,7 @@ const UNNAMED = `
 
 /**
  * Names contents without a row. A content is created before its row and deleted after it. The coordinator has a record of it in the time
- * between, so it is no finding. The hourly run records the others for deletion (contents/without-row.ts), so nothing is repaired here.
+ * between, so it is no finding. Nothing deletes the others: an object may be the last copy of a File whose row is lost.
  */
 export async function checkObjects(
   { files, store, coordinators }: VerifyPorts,
@@ -267,7 +267,7 @@ export async function checkObjects(
       return fault(
         "content_orphaned",
         { vault, file, id: generation },
-        "no row names it: the hourly run deletes it after its retention, unless Files are missing",
+        "no row names it: restore its Item if a File is missing, otherwise delete the object of the bucket",
       );
     });
   return ok({ faults, checked: {}, after: afterOf(page.value) });
