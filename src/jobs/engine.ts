@@ -8,7 +8,6 @@ import {
   advanceJob,
   beginStep,
   deleteOldJobs,
-  endDamaged,
   endJob,
   findDue,
   type JobRow,
@@ -46,7 +45,6 @@ export interface EngineContext {
 export async function runStep(context: EngineContext): Promise<void> {
   const { storage, clock } = context;
   const { sql } = storage;
-  endDamaged(sql, clock());
   const row = findDue(sql, clock());
   if (!row) return;
   const kind = kindOf(row);
@@ -84,7 +82,6 @@ const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.crea
  * between. The writes of a Durable Object then take effect together, so that no job is left without an alarm.
  */
 export async function setNextAlarm(storage: DurableObjectStorage, now: number): Promise<void> {
-  endDamaged(storage.sql, now);
   const due = nextDue(storage.sql);
   if (due !== undefined) await storage.setAlarm(due);
 }

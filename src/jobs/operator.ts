@@ -6,7 +6,6 @@ import { openStore } from "../store/d1/database.ts";
 import { migrateObject, OPERATOR_MIGRATIONS } from "../store/d1/object-schema.ts";
 import {
   deleteOldJobs,
-  endDamaged,
   endJob,
   type FailedJob,
   findHolder,
@@ -35,19 +34,12 @@ export class Operator extends DurableObject<Env> {
     migrateObject(ctx.storage.sql, OPERATOR_MIGRATIONS);
   }
 
-  /** Returns the SQLite of the object, after the jobs of damaged rows have ended. */
-  get #rows(): SqlStorage {
-    const { sql } = this.ctx.storage;
-    endDamaged(sql, Date.now());
-    return sql;
-  }
-
   /**
    * Creates a job, once however often it is requested. Fails with `idempotency` if the id belongs to another request, with `job_exists`,
    * which has the id of the job with the same lock, and with `version_skew`.
    */
   async create(job: NewJob): Promise<Result<Job>> {
-    const sql = this.#rows;
+    const { sql } = this.ctx.storage;
     const existing = this.#find(job);
     if (!existing.ok) return existing;
     if (existing.value) return ok(existing.value);
@@ -90,19 +82,19 @@ export class Operator extends DurableObject<Env> {
 
   /** Returns jobs, newest first, after the place `after`. */
   async list(limit: number, after: JobPlace | undefined): Promise<Job[]> {
-    const sql = this.#rows;
+    const { sql } = this.ctx.storage;
     return listJobRows(sql, limit, after).map((row) => jobOf(sql, row));
   }
 
   /** Returns a page of findings after the number `after`. Fails with `job_not_found`. */
   async findings(id: string, after: number, limit: number): Promise<Result<FindingPage>> {
-    const sql = this.#rows;
+    const { sql } = this.ctx.storage;
     return loadJob(sql, id) ? ok(loadFindings(sql, id, after, limit)) : fail("job_not_found");
   }
 
   /** Returns the newest job of each kind, if it has failed or has left a vault out. */
   async failed(): Promise<FailedJob[]> {
-    return listFailed(this.#rows);
+    return listFailed(this.ctx.storage.sql);
   }
 
   /**
@@ -110,7 +102,7 @@ export class Operator extends DurableObject<Env> {
    * stop in its state.
    */
   async stop(id: string): Promise<Result<Job>> {
-    const sql = this.#rows;
+    const { sql } = this.ctx.storage;
     const row = loadJob(sql, id);
     if (row && !hasEnded(row.state) && !mayStop(row)) return fail("job_unstoppable");
     endJob(sql, id, "stopped", Date.now());
@@ -138,14 +130,14 @@ export class Operator extends DurableObject<Env> {
   }
 
   #find({ id, request }: JobRequestId): Result<Job | undefined> {
-    const sql = this.#rows;
+    const { sql } = this.ctx.storage;
     const row = loadJob(sql, id);
     if (!row) return ok(undefined);
     return row.request === request ? ok(jobOf(sql, row)) : fail("idempotency");
   }
 
   #load(id: string): Result<Job> {
-    const sql = this.#rows;
+    const { sql } = this.ctx.storage;
     const row = loadJob(sql, id);
     return row ? ok(jobOf(sql, row)) : fail("job_not_found");
   }

@@ -322,7 +322,7 @@ describe("a step of a job", () => {
     const service = await serviceWith({ ROOT_KEYS: env.ROOT_KEYS }, { ROOT_KEYS: "malformed" });
     const id = await startJob(service, REWRAP);
     await expect.poll(async () => (await ask(service, "GET", `/${id}`)).body.reason).toBe("misconfigured");
-    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 0"));
+    await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1"));
     expect(await runDurableObjectAlarm(operatorOf(service))).toBe(true);
     expect(await inOperator(service, (sql) => sql.exec("SELECT tries FROM jobs").one()["tries"])).toBe(2);
     expect((await ask(service, "GET", `/${id}`)).body).toMatchObject({ state: "running" });

@@ -24,7 +24,7 @@ async function callsOfSteps(): Promise<number[]> {
   const steps: number[] = [];
   const service = await serviceWith({ BACKUPS: bucket });
   const id = await startJob(service, { kind: "backup" });
-  await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 0 WHERE ended_at IS NULL"));
+  await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1 WHERE ended_at IS NULL"));
   for (let n = 0; n < 200; n++) {
     const isOver = await inOperator(
       service,

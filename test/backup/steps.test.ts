@@ -83,7 +83,7 @@ describe("a step of a backup", () => {
     // As if the last step had not been kept.
     await inOperator(service, (sql) =>
       sql.exec(
-        "UPDATE jobs SET state = 'running', ended_at = NULL, due = 0, data = json_set(data, '$.stage', 'vaults', '$.queue', json_array(?1), '$.done', json_array()) WHERE id = ?2",
+        "UPDATE jobs SET state = 'running', ended_at = NULL, due = 1, data = json_set(data, '$.stage', 'vaults', '$.queue', json_array(?1), '$.done', json_array()) WHERE id = ?2",
         vault,
         id,
       ),

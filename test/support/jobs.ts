@@ -61,13 +61,13 @@ export async function endOfJob(service: Service, id: string): Promise<any> {
  */
 const ring = (service: Service, isFailed: boolean): Promise<void> =>
   runInDurableObject(operatorOf(service), (operator, { storage }) => {
-    if (isFailed) storage.sql.exec("UPDATE jobs SET due = 0 WHERE reason IS NOT NULL AND ended_at IS NULL");
+    if (isFailed) storage.sql.exec("UPDATE jobs SET due = 1 WHERE reason IS NOT NULL AND ended_at IS NULL");
     return operator.alarm();
   });
 
 /** Makes all steps due, and rings the alarm. */
 export async function tryAgain(service: Service): Promise<void> {
-  await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 0"));
+  await inOperator(service, (sql) => sql.exec("UPDATE jobs SET due = 1"));
   await runDurableObjectAlarm(operatorOf(service));
 }
 

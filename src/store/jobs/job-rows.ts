@@ -10,8 +10,7 @@ import {
   SERVICE_KINDS,
   SHOWN_FINDINGS_MAX,
 } from "../../model/job.ts";
-import { DAY, YEAR } from "../../model/time.ts";
-import { logFailure } from "../../log.ts";
+import { DAY } from "../../model/time.ts";
 import type { Finding } from "../../model/finding.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
@@ -54,18 +53,6 @@ interface JobData {
 
 const UNENDED = "state IN ('waiting', 'running')";
 
-const COUNTS = ["writes", "data_format", "tries", "done", "total", "steps"];
-
-/** Returns SQL that tests whether a column has a time that a job can have had. `?1` is the present time in Unix milliseconds. */
-const isPast = (column: string): string => `(${column} BETWEEN 1 AND ?1 + ${YEAR})`;
-
-/** SQL: true if a row has only valid numbers. */
-const SOUND = [
-  ...COUNTS.map((column) => `${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`),
-  isPast("created_at"),
-  `CASE WHEN ${UNENDED} THEN ended_at IS NULL ELSE coalesce(${isPast("ended_at")}, false) END`,
-].join(" AND ");
-
 /** Returns SQL that is true if two locks are equal, or one includes the other: `vaults` includes `vaults/<id>`. */
 const overlap = (a: string, b: string): string => `(${a} || '/' LIKE ${b} || '/%' OR ${b} || '/' LIKE ${a} || '/%')`;
 
@@ -79,12 +66,6 @@ const MAY_STEP = `
       AND (other.state = 'running' OR (other.created_at, other.id) < (jobs.created_at, jobs.id))))`;
 
 const SQL = {
-  endDamaged: `
-    UPDATE jobs SET ${COUNTS.map((column) => `${column} = 0`).join(", ")},
-      reason = CASE WHEN ${UNENDED} THEN 'internal' ELSE reason END, state = CASE WHEN ${UNENDED} THEN 'failed' ELSE state END,
-      created_at = CASE WHEN ${isPast("created_at")} THEN created_at ELSE ?1 END, ended_at = ?1
-    WHERE NOT (${SOUND})`,
-  makeDue: `UPDATE jobs SET due = ?1 WHERE due NOT BETWEEN ?1 - ${YEAR} AND ?1 + ${YEAR}`,
   insert: `
     INSERT INTO jobs (id, request, kind, dry_run, holds, state, writes, data, data_format, tries, due, done, total, created_at)
     VALUES (?1, ?2, ?3, ?4, ?5, 'waiting', 0, ?6, ?7, 0, ?8, 0, 0, ?8)`,
@@ -112,7 +93,7 @@ const SQL = {
     SELECT id, kind, reason FROM jobs AS job
     WHERE (state = 'failed' OR EXISTS (
         SELECT 1 FROM job_findings
-        WHERE job_findings.job = job.id AND CASE WHEN json_valid(finding) THEN finding ->> 'kind' END = 'vault_skipped'))
+        WHERE job_findings.job = job.id AND finding ->> 'kind' = 'vault_skipped'))
       AND NOT EXISTS (SELECT 1 FROM jobs WHERE kind = job.kind AND (created_at, id) > (job.created_at, job.id))`,
   old: `
     SELECT id FROM jobs AS job WHERE NOT ${UNENDED} AND (ended_at < ?1
@@ -128,15 +109,6 @@ interface JobEffect {
   readonly holds: string | undefined;
   /** True if the job only reports what it would do. */
   readonly dryRun: boolean;
-}
-
-/**
- * Ends the jobs whose rows have an invalid number, and makes jobs with an impossible time due now. Each reader calls it first, so that one
- * damaged row blocks no other job. `now` is in Unix milliseconds.
- */
-export function endDamaged(sql: SqlStorage, now: number): void {
-  sql.exec(SQL.endDamaged, now);
-  sql.exec(SQL.makeDue, now);
 }
 
 /** Adds a job, which is due immediately. `now` is in Unix milliseconds. */
@@ -268,7 +240,7 @@ export function jobOf(sql: SqlStorage, row: JobRow): Job {
     dryRun: dry_run !== 0,
     state,
     progress: { done, total },
-    result: result === null ? undefined : readObject<JobResult>(result),
+    result: result === null ? undefined : (JSON.parse(result) as JobResult),
     findings: loadFindings(sql, id, 0, SHOWN_FINDINGS_MAX).findings,
     createdAt: created_at,
     endedAt: ended_at ?? undefined,
@@ -299,17 +271,6 @@ export function addFindings(sql: SqlStorage, id: string, findings: readonly Find
   }
 }
 
-/** Parses an object. A damaged text counts as missing, so that it does not block other rows. */
-function readObject<T extends object>(text: string): T | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as T) : undefined;
-  } catch (error) {
-    logFailure("A row of a job", error);
-    return undefined;
-  }
-}
-
 export interface FindingPage {
   readonly findings: readonly Finding[];
   /** The number of the last one, after which the next page begins; absent on the last page. */
@@ -321,7 +282,7 @@ export function loadFindings(sql: SqlStorage, id: string, after: number, limit: 
   // One more, which tells whether another page follows.
   const rows = sql.exec<{ number: number; finding: string }>(FINDINGS_SQL.list, id, after, limit + 1).toArray();
   const page = rows.slice(0, limit);
-  const findings = page.flatMap(({ finding }) => readObject<Finding>(finding) ?? []);
+  const findings = page.map(({ finding }) => JSON.parse(finding) as Finding);
   return { findings, next: rows.length > limit ? page.at(-1)!.number : undefined };
 }
 
