@@ -8,11 +8,11 @@ import { rootOf } from "../crypto/token.ts";
 import { closeShare } from "../memory-budget.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
 import { isDamage, recordDamage } from "../store/health/damages.ts";
-import { requireDeletedItem } from "../store/items/deleted-items.ts";
+import { loadDeletedItem } from "../store/items/deleted-items.ts";
 import { loadFile } from "../store/items/files.ts";
-import { requireItem } from "../store/items/items.ts";
+import { loadItem } from "../store/items/items.ts";
 import { loadVault } from "../store/vaults/vaults.ts";
-import { requireVersion } from "../store/items/versions.ts";
+import { loadVersion } from "../store/items/versions.ts";
 import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { authenticate, isAllowed, withinScope } from "./guard.ts";
@@ -84,12 +84,12 @@ function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target
 }
 
 /**
- * Refuses a bad request only after a revoked token and after a missing vault, Item or File. The check costs one D1 call, and only
- * for refused requests. The admin may know which objects exist, and is refused immediately.
+ * Refuses a bad request only after a revoked token and after a missing vault, Item or File, but before a damaged one. The check costs
+ * one D1 call, and only for refused requests. The admin may know which objects exist, and is refused immediately.
  */
 async function refuseInOrder(route: Route, caller: Caller, target: Target, refusal: Refusal): Promise<Refusal> {
   const found = caller.actor === ADMIN ? ok(undefined) : await findTarget(route, caller, target);
-  return found.ok ? refusal : found;
+  return found.ok || found.failure.kind === "integrity" ? refusal : found;
 }
 
 /** Finds the last object that the path names. Fails with `unauthorized` (revoked), and with the failures of missing objects. */
@@ -100,7 +100,7 @@ function findTarget(
 ): Promise<Result<unknown>> {
   const access = { token, vault };
   if (file !== "") return loadFile(store, access, item, file);
-  if (version > 0) return requireVersion(store, access, item, version);
-  if (item !== "") return deleted ? requireDeletedItem(store, access, item) : requireItem(store, access, item);
+  if (version > 0) return loadVersion(store, access, item, version);
+  if (item !== "") return deleted ? loadDeletedItem(store, access, item) : loadItem(store, access, item);
   return vault === "" ? loadForToken(store, token) : loadVault(store, access);
 }

@@ -111,13 +111,6 @@ export async function loadDeletedItem(
   return opened.ok ? ok({ ...opened.value, ...deletionOf(joined) }) : opened;
 }
 
-/** Checks that a deleted Item exists, without decrypting it. Fails as `loadDeletedItem` does. */
-export async function requireDeletedItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
-  const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedDeleted(item, "deleted.id AS item"));
-  if (!read.ok) return read;
-  return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
-}
-
 /**
  * Returns one File of a deleted Item, with its key, in one D1 call. Fails as `loadDeletedItem` does, and with `file_not_found`
  * before `integrity`.

@@ -132,16 +132,6 @@ export async function loadItem(store: Store, access: VaultAccess, item: string):
   return openAnswered(read.value, access.vault, { ...joined, id: item }, rows[0]);
 }
 
-/**
- * Checks that an Item exists, without decrypting it. Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`,
- * `item_not_found`.
- */
-export async function requireItem(store: Store, access: VaultAccess, item: string): Promise<Result<undefined>> {
-  const read = await loadFromVault<{ item: string | null }, []>(store, access, joinedItem(item, "items.id AS item"));
-  if (!read.ok) return read;
-  return read.value.joined.item === null ? fail("item_not_found") : ok(undefined);
-}
-
 /** The index of folded titles (decision 0021): `items.folded_index` holds the blind index of the folded title. */
 
 /** Returns the blind index of a folded name. */

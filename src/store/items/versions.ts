@@ -96,17 +96,6 @@ const checkFound = ({ item, found }: Found, version: number): Result<undefined> 
   return found === 1 ? ok(undefined) : fail("version_not_found", String(version));
 };
 
-/** Checks that a version exists, without decrypting it. Fails as `loadVersion` does. */
-export async function requireVersion(
-  store: Store,
-  access: VaultAccess,
-  item: string,
-  version: number,
-): Promise<Result<undefined>> {
-  const read = await loadFromVault<Found, []>(store, access, joinedVersion(item, version));
-  return read.ok ? checkFound(read.value.joined, version) : read;
-}
-
 /** Returns one File of a version, with its key, in one D1 call. Fails as `loadVersion` does, and with `file_not_found` before `integrity`. */
 export async function loadFileOfVersion(
   store: Store,
