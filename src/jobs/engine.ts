@@ -52,7 +52,7 @@ export async function runStep(context: EngineContext): Promise<void> {
   if (!kind || row.data_format > kind.format) return endJob(sql, row.id, "failed", clock(), "version_skew");
   const tries = row.tries + 1;
   beginStep(sql, row.id, clock() + retryDelay(tries));
-  await setNextAlarm(storage, clock());
+  await setNextAlarm(storage);
   const made = tries > STEP_TRIES_MAX ? fail(row.reason ?? "internal") : await tryStep(row, context);
   if (!made.ok) logRefusal(made, { job: row.id, operation: row.kind });
   const reason = keepOutcome({ sql, row, tries, now: clock() }, made);
@@ -78,10 +78,10 @@ async function voidLateWrites(row: JobRow, { openStore }: EngineContext): Promis
 const writesOf = (row: JobRow): JobWrites => ({ job: row.id, createdAt: row.created_at, writes: row.writes });
 
 /**
- * Sets the alarm for the first due step. `now` is in Unix milliseconds. The caller writes rows immediately before, without an `await` in
- * between. The writes of a Durable Object then take effect together, so that no job is left without an alarm.
+ * Sets the alarm for the first due step. The caller writes rows immediately before, without an `await` in between. The writes of a
+ * Durable Object then take effect together, so that no job is left without an alarm.
  */
-export async function setNextAlarm(storage: DurableObjectStorage, now: number): Promise<void> {
+export async function setNextAlarm(storage: DurableObjectStorage): Promise<void> {
   const due = nextDue(storage.sql);
   if (due !== undefined) await storage.setAlarm(due);
 }

@@ -54,7 +54,7 @@ export class Operator extends DurableObject<Env> {
     const effect = { holds, dryRun: isDryRun?.(job.input) ?? false };
     insertJob(sql, job, effect, { data: JSON.stringify(start(job.input)), format }, Date.now());
     deleteOldJobs(sql, Date.now());
-    await setNextAlarm(this.ctx.storage, Date.now());
+    await setNextAlarm(this.ctx.storage);
     return this.#load(job.id);
   }
 
@@ -107,7 +107,7 @@ export class Operator extends DurableObject<Env> {
     if (row && !hasEnded(row.state) && !mayStop(row)) return fail("job_unstoppable");
     endJob(sql, id, "stopped", Date.now());
     this.#endWaiting(id);
-    await setNextAlarm(this.ctx.storage, Date.now()); // of a job that has waited for this one
+    await setNextAlarm(this.ctx.storage); // of a job that has waited for this one
     return this.#load(id);
   }
 
@@ -125,7 +125,7 @@ export class Operator extends DurableObject<Env> {
     } catch (error) {
       logFailure("The alarm of the operator", error);
     } finally {
-      await setNextAlarm(this.ctx.storage, Date.now());
+      await setNextAlarm(this.ctx.storage);
     }
   }
 
