@@ -1,15 +1,16 @@
 import { type AssociatedData, NOWHERE } from "../../crypto/seal.ts";
 import { TOKEN_KINDS } from "../../model/token-kind.ts";
-import type { Table } from "./table.ts";
+import { type Table, textOf } from "./table.ts";
 
 /** The tables outside vaults. */
 
-const textOfToken = (_: string, { id }: { readonly id: string }): AssociatedData => ({
-  kind: "token",
-  vault: NOWHERE,
-  record: id,
-  version: 1,
-});
+/** Replaces the vault of a text, because the deployment owns the row. */
+const outside =
+  <Row>(text: (vault: string, row: Row) => AssociatedData) =>
+  (_: string, row: Row): AssociatedData =>
+    text(NOWHERE, row);
+
+const textOfToken = outside(textOf("token", "id", 1));
 
 const uuid = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
@@ -134,14 +135,7 @@ export const DEPLOYMENT_TABLES = {
       root_key_id: "root key",
       sealed: "sealed",
     },
-    associatedData: {
-      sealed: (_: string, { id: record }: { readonly id: string }): AssociatedData => ({
-        kind: "exchange",
-        vault: NOWHERE,
-        record,
-        version: 1,
-      }),
-    },
+    associatedData: { sealed: outside(textOf("exchange", "id", 1)) },
     backup: { not: "no backup says which tokens of others were used" },
     purge: { after: "a day: then the token that was presented has expired" },
   },

@@ -48,6 +48,19 @@ export interface Table {
   readonly countedByRootKey?: true;
 }
 
+/**
+ * Returns the associated data of a sealed column: `record` is the column with the id, `version` a fixed number or the column with it.
+ * `vault` is the id of the vault or log.
+ */
+export const textOf =
+  <Id extends string, Version extends string | number>(kind: AssociatedData["kind"], record: Id, version: Version) =>
+  (vault: string, row: Readonly<Record<Id, string> & Record<Extract<Version, string>, number>>): AssociatedData => ({
+    kind,
+    vault,
+    record: row[record],
+    version: typeof version === "number" ? version : row[version as Extract<Version, string>],
+  });
+
 /** The backup of the rows, or the reason why there is none. */
 export type Backup =
   | {

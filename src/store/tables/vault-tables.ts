@@ -1,35 +1,11 @@
 import { ACTIONS, ADMIN_RESOURCES, RESULTS } from "../../model/activity.ts";
 import { SPECIAL_EVENTS } from "../../model/event.ts";
-import type { AssociatedData } from "../../crypto/seal.ts";
-import type { Table } from "./table.ts";
+import { type Table, textOf } from "./table.ts";
 
 /** The tables of vaults and of their logs. */
 
-/** Returns the associated data of a version's text. It is the same in `items` and `item_versions`, because SQL moves the text. */
-const textOfItem = (kind: "overview" | "details", vault: string, record: string, version: number): AssociatedData => ({
-  kind,
-  vault,
-  record,
-  version,
-});
-
-/** Returns the associated data of a File, in `files` and `file_versions`. The other columns are in the text. */
-const textOfFile = (vault: string, { id }: { readonly id: string }): AssociatedData => ({
-  kind: "file",
-  vault,
-  record: id,
-  version: 0,
-});
-
-/** A commit that changes `attribute_version` seals both texts again. */
-const textOfVault =
-  (kind: "vaultName" | "vaultDescription") =>
-  (vault: string, row: { readonly attribute_version: number }): AssociatedData => ({
-    kind,
-    vault,
-    record: vault,
-    version: row.attribute_version,
-  });
+/** The same in `files` and `file_versions`, because SQL moves the text. The other columns are in the text. */
+const textOfFile = textOf("file", "id", 0);
 
 export const VAULT_TABLES = {
   vaults: {
@@ -57,9 +33,10 @@ export const VAULT_TABLES = {
       destroyed: "number",
       versions_kept: "number",
     },
+    // A commit that changes `attribute_version` seals both texts again.
     associatedData: {
-      name: textOfVault("vaultName"),
-      description: textOfVault("vaultDescription"),
+      name: textOf("vaultName", "id", "attribute_version"),
+      description: textOf("vaultDescription", "id", "attribute_version"),
     },
     owner: { vault: "id" },
     backup: { in: ["manifest"] },
@@ -77,12 +54,7 @@ export const VAULT_TABLES = {
       details: "sealed",
       folded_index: "index",
     },
-    associatedData: {
-      overview: (vault: string, row: { readonly id: string; readonly version: number }) =>
-        textOfItem("overview", vault, row.id, row.version),
-      details: (vault: string, row: { readonly id: string; readonly version: number }) =>
-        textOfItem("details", vault, row.id, row.version),
-    },
+    associatedData: { overview: textOf("overview", "id", "version"), details: textOf("details", "id", "version") },
     derived: { title_index: "overview", folded_index: "overview" },
     owner: { vault: "vault_id" },
     item: "id",
@@ -93,12 +65,7 @@ export const VAULT_TABLES = {
   item_versions: {
     key: ["vault_id", "item_id", "version"],
     columns: { vault_id: "id", item_id: "id", version: "number", overview: "sealed", details: "sealed" },
-    associatedData: {
-      overview: (vault: string, row: { readonly item_id: string; readonly version: number }) =>
-        textOfItem("overview", vault, row.item_id, row.version),
-      details: (vault: string, row: { readonly item_id: string; readonly version: number }) =>
-        textOfItem("details", vault, row.item_id, row.version),
-    },
+    associatedData: { overview: textOf("overview", "item_id", "version"), details: textOf("details", "item_id", "version") },
     owner: { vault: "vault_id" },
     item: "item_id",
     backup: { in: ["vault"] },
@@ -154,14 +121,7 @@ export const VAULT_TABLES = {
   replays: {
     key: ["vault_id", "key"],
     columns: { vault_id: "id", key: "text", id: "id", sealed: "sealed" },
-    associatedData: {
-      sealed: (vault: string, { id }: { readonly id: string }): AssociatedData => ({
-        kind: "idempotencyRecord",
-        vault,
-        record: id,
-        version: 0,
-      }),
-    },
+    associatedData: { sealed: textOf("idempotencyRecord", "id", 0) },
     owner: { vault: "vault_id" },
     backup: { not: "they name tokens, and no backup brings a token back" },
     purge: { withVault: "slices", after: "a day" },
@@ -169,14 +129,7 @@ export const VAULT_TABLES = {
   webhooks: {
     key: ["vault_id", "id"],
     columns: { vault_id: "id", id: "id", sealed: "sealed", created_at: "time" },
-    associatedData: {
-      sealed: (vault: string, { id }: { readonly id: string }): AssociatedData => ({
-        kind: "webhook",
-        vault,
-        record: id,
-        version: 1,
-      }),
-    },
+    associatedData: { sealed: textOf("webhook", "id", 1) },
     owner: { vault: "vault_id" },
     backup: { in: ["vault"] },
     purge: { withVault: "slices" },
@@ -199,14 +152,7 @@ export const VAULT_TABLES = {
       event: "text?",
     },
     words: { action: ACTIONS, result: RESULTS, resource: ADMIN_RESOURCES, event: SPECIAL_EVENTS },
-    associatedData: {
-      sealed: (log: string, { id }: { readonly id: string }): AssociatedData => ({
-        kind: "activity",
-        vault: log,
-        record: id,
-        version: 0,
-      }),
-    },
+    associatedData: { sealed: textOf("activity", "id", 0) },
     owner: { log: "vault_id" },
     // The log of a vault is in its backup. The logs of the admin, of tokens and of deleted vaults are in the registry.
     backup: { in: ["vault", "registry"] },

@@ -61,7 +61,7 @@ const { associatedData } = TABLES.vaults;
 
 /** Seals the name and the description of a vault as two texts, because answers with its Items need the name only. */
 export async function sealVault(keys: VaultKeys, vault: NamedVault): Promise<VaultTexts> {
-  const bound = { attribute_version: vault.attributeVersion };
+  const bound = { id: vault.id, attribute_version: vault.attributeVersion };
   const [name, description] = await Promise.all([
     sealText(keys, associatedData.name(vault.id, bound), vault.name),
     sealText(keys, associatedData.description(vault.id, bound), vault.description),
