@@ -71,7 +71,7 @@ type VaultColumns = Partial<Omit<VaultRow, "id">> & { id: string | null; everExi
 
 /** Loads the rows at one moment, in one D1 call. Fails with `unavailable`. */
 export async function loadRows({ db, now }: Store, request: RowRequest): Promise<Result<Rows>> {
-  const inVault = (sql: string, ids: readonly string[]) => db.prepare(sql).bind(request.vault, JSON.stringify(ids));
+  const inVault = (sql: string, list: readonly unknown[]) => db.prepare(sql).bind(request.vault, JSON.stringify(list));
   const ids = [...request.items, ...request.created];
   type Answer = [VaultColumns, Pick<TokenRow, "id" | "claims">, ItemRow, FileRow, AppliedOperation, RecordRow, ...KeptAnswer];
   const answer = await runBatch<Answer>(
@@ -82,7 +82,11 @@ export async function loadRows({ db, now }: Store, request: RowRequest): Promise
     inVault(SQL.files, ids),
     inVault(SQL.applied, request.operations),
     db.prepare(SQL.records).bind(request.vault, JSON.stringify(request.records), oldestRecord(now)),
-    ...keptStatements(db, request.vault, ids, request.texts),
+    inVault(KEPT_SQL.versions, ids),
+    inVault(KEPT_SQL.ended, ids),
+    inVault(KEPT_SQL.deleted, ids),
+    inVault(KEPT_SQL.texts, request.texts),
+    inVault(KEPT_SQL.endedTexts, request.texts),
   );
   if (!answer.ok) return answer;
   const [[found], tokens, items, files, applied, records, ...kept] = answer.value;
@@ -122,10 +126,8 @@ type OfItem<Row> = Row & { readonly item_id: string };
 type EndedText = FileRow & { readonly version: number };
 type DeletedRow = StoredDeletion & { readonly id: string };
 
-/** The rows that the statements below give, in their order. */
-export type KeptAnswer = [OfItem<StoredVersion>, OfItem<EndedFile>, DeletedRow, ItemRow, EndedText];
-
-type StatementsOf<Given extends unknown[]> = { [K in keyof Given]: D1PreparedStatement };
+/** The rows that the statements of `KEPT_SQL` give, in their order. */
+type KeptAnswer = [OfItem<StoredVersion>, OfItem<EndedFile>, DeletedRow, ItemRow, EndedText];
 type RowsOf<Given extends unknown[]> = { [K in keyof Given]: Given[K][] };
 
 const WANTED = `
@@ -154,23 +156,6 @@ const KEPT_SQL = {
     WHERE kept.vault_id = ?1 AND kept.item_id = wanted.item AND kept.since <= wanted.version AND wanted.version < kept.until`,
 };
 
-/** Returns the statements that load kept rows of `items`, and the versions whose texts are needed. */
-export function keptStatements(
-  db: D1Database,
-  vault: string,
-  items: readonly string[],
-  texts: readonly VersionRef[],
-): StatementsOf<KeptAnswer> {
-  const bind = (sql: string, list: unknown) => db.prepare(sql).bind(vault, JSON.stringify(list));
-  return [
-    bind(KEPT_SQL.versions, items),
-    bind(KEPT_SQL.ended, items),
-    bind(KEPT_SQL.deleted, items),
-    bind(KEPT_SQL.texts, texts),
-    bind(KEPT_SQL.endedTexts, texts),
-  ];
-}
-
 /** The kept rows by the ids of their Items. */
 export interface Kept {
   readonly kept: ReadonlyMap<string, KeptRows>;
@@ -178,7 +163,7 @@ export interface Kept {
   readonly texts: readonly KeptTexts[];
 }
 
-export function groupKept([versions, ended, deleted, texts, endedTexts]: RowsOf<KeptAnswer>): Kept {
+function groupKept([versions, ended, deleted, texts, endedTexts]: RowsOf<KeptAnswer>): Kept {
   const [versionsOf, endedOf] = [Map.groupBy(versions, itemOf), Map.groupBy(ended, itemOf)];
   const ids = [...new Set([...versionsOf.keys(), ...endedOf.keys()])];
   return {

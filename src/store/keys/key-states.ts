@@ -33,16 +33,6 @@ const NONE = { vaults: 0, tokens: 0, ended_tokens: 0 };
 
 const rowsOf = ({ vaults, tokens, ended_tokens }: Omit<Uses, "id">): number => vaults + tokens + ended_tokens;
 
-const possible = (count: number): number => Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER);
-
-/** `verify` counts damaged counts again. */
-const possibleUses = ({ id, vaults, tokens, ended_tokens }: Uses): Uses => ({
-  id,
-  vaults: possible(vaults),
-  tokens: possible(tokens),
-  ended_tokens: possible(ended_tokens),
-});
-
 /** Returns true if nothing needs the key, so that it can be removed from `ROOT_KEYS`. `backup` is true if the newest backup needs it. */
 export const isRemovable = ({ state, vaults, tokens, endedTokens }: KnownKey, backup: boolean): boolean =>
   !backup && (state === "staged" || state === "retired") && vaults + tokens + endedTokens === 0;
@@ -55,12 +45,7 @@ export async function loadKnownKeys(store: Store): Promise<Result<readonly Known
   const read = await runBatch<[ProofRow, Uses]>(db, proofsStatement(db), db.prepare(USES));
   if (!read.ok) return read;
   const [proofs, uses] = read.value;
-  const used = new Map(
-    uses
-      .map(possibleUses)
-      .filter((row) => rowsOf(row) > 0)
-      .map((row) => [row.id, row]),
-  );
+  const used = new Map(uses.filter((row) => rowsOf(row) > 0).map((row) => [row.id, row]));
   const proven = new Map(proofs.map((row) => [row.id, row]));
   const ids = new Set([...keyring.verifying.keys(), ...proven.keys(), ...used.keys()]);
   const known = [...ids].map((id): KnownKey => {

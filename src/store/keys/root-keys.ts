@@ -50,17 +50,9 @@ export async function faultOfProof(
   const isFingerprint = row.fingerprint === root.fingerprint;
   const isOpen = await openProof(root, row.proof);
   if (isFingerprint && isOpen) return undefined;
-  if (isFingerprint)
-    return {
-      isDamaged: true,
-      detail: "the proof cannot be decrypted, and the fingerprint is that of the key: the row is damaged",
-    };
-  if (isOpen)
-    return {
-      isDamaged: true,
-      detail: "the fingerprint is not that of the key, under which the proof was sealed: the row is damaged",
-    };
-  return { isDamaged: false, detail: "ROOT_KEYS has another key of this id" };
+  return isFingerprint || isOpen
+    ? { isDamaged: true, detail: "proof and fingerprint are of different keys: the row is damaged" }
+    : { isDamaged: false, detail: "ROOT_KEYS has another key of this id" };
 }
 
 /**
