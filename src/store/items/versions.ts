@@ -75,27 +75,6 @@ export async function loadVersion(
   return row ? openAnswered(read.value, access.vault, { ...row, id: item }, rows[1]) : fail("version_not_found");
 }
 
-interface Found {
-  readonly item: string | null;
-  readonly found: number | null;
-}
-
-/** Returns the join that checks if an Item has a version. */
-const joinedVersion = (item: string, version: number): Joined => ({
-  ...joinedItem(
-    item,
-    `items.id AS item, items.version = ?4 OR EXISTS (
-      SELECT 1 FROM item_versions WHERE vault_id = ?2 AND item_id = ?3 AND item_versions.version = ?4) AS found`,
-  ),
-  values: [item, version],
-});
-
-/** Refuses a missing Item or version. The version is for the message: if the query names it, the path does not have it. */
-const checkFound = ({ item, found }: Found, version: number): Result<undefined> => {
-  if (item === null) return fail("item_not_found");
-  return found === 1 ? ok(undefined) : fail("version_not_found", String(version));
-};
-
 /** Returns one File of a version, with its key, in one D1 call. Fails as `loadVersion` does, and with `file_not_found` before `integrity`. */
 export async function loadFileOfVersion(
   store: Store,
@@ -104,12 +83,20 @@ export async function loadFileOfVersion(
   version: number,
   file: string,
 ): Promise<Result<KeyedFile>> {
-  const rows = store.db.prepare(fileOfVersion("?3")).bind(access.vault, item, version, file);
-  const read = await loadFromVault<Found, [FileRow]>(store, access, joinedVersion(item, version), rows);
+  const exists = `items.id AS item, items.version = ?4 OR EXISTS (
+    SELECT 1 FROM item_versions WHERE vault_id = ?2 AND item_id = ?3 AND item_versions.version = ?4) AS found`;
+  const read = await loadFromVault<{ readonly item: string | null; readonly found: number | null }, [FileRow]>(
+    store,
+    access,
+    { ...joinedItem(item, exists), values: [item, version] },
+    store.db.prepare(fileOfVersion("?3")).bind(access.vault, item, version, file),
+  );
   if (!read.ok) return read;
-  const checked = checkFound(read.value.joined, version);
-  if (!checked.ok) return checked;
-  return openOnlyFile(read.value.keys, access.vault, read.value.rows[0]);
+  const { keys, joined, rows } = read.value;
+  if (joined.item === null) return fail("item_not_found");
+  // The version is for the message: if the query names it, the path does not have it.
+  if (joined.found !== 1) return fail("version_not_found", String(version));
+  return openOnlyFile(keys, access.vault, rows[0]);
 }
 
 /** Lists the versions of an Item, page by page. */
