@@ -1,7 +1,7 @@
 import { catchDefect, logFailure, logRefusal } from "../log.ts";
 import type { Failure, FailureKind } from "../model/failure.ts";
 import { isPassing, STEP_TRIES_MAX } from "../model/job.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { fail, map, ok, type Result } from "../model/result.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
 import {
@@ -132,8 +132,7 @@ async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"
   const stepped = await step({ store, write, bindings, callsMax }, JSON.parse(row.data));
   if (!stepped.ok) return stepped;
   // The writes of a step are fenced. A step that only reads may have seen a database before its restore.
-  const fenced = hasWritten ? ok(undefined) : await requireWrites(store.db, written);
-  return fenced.ok ? ok({ stepped: stepped.value, hasWritten }) : fenced;
+  return map(hasWritten ? ok(undefined) : await requireWrites(store.db, written), () => ({ stepped: stepped.value, hasWritten }));
 }
 
 interface Outcome {

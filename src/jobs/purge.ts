@@ -1,4 +1,4 @@
-import { ok } from "../model/result.ts";
+import { map } from "../model/result.ts";
 import { type DeletedVault, deleteSlice, listDeletedVaults } from "../store/commit/deleted-vaults.ts";
 import type { KindOfJob } from "./kind.ts";
 import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults.ts";
@@ -17,8 +17,7 @@ export const PURGE: KindOfJob<object, VaultsState<DeletedVault>> = {
     serveVaults(state, {
       list: (place) => listDeletedVaults(db, place),
       async serve({ vault }) {
-        const hasMore = await deleteSlice(db, vault);
-        return hasMore.ok ? ok(hasMore.value ? "" : undefined) : hasMore;
+        return map(await deleteSlice(db, vault), (hasMore) => (hasMore ? "" : undefined));
       },
       callsMax,
     }),

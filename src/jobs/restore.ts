@@ -2,7 +2,7 @@ import { REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import { ADMIN, type Change, OPERATION_FORMAT } from "../model/operation.ts";
 import { type RestoreInput, type RestoreRequest, type RestoreResult, stepsDone, stepsOf } from "../model/restore.ts";
-import { fail, ok, type Result } from "../model/result.ts";
+import { fail, map, ok, type Result } from "../model/result.ts";
 import { createRequestId } from "../request-id.ts";
 import { callObject } from "../durable-object-calls.ts";
 import { openOrigin } from "../store/activity/entry-rows.ts";
@@ -63,8 +63,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   async step(job, state) {
     const ports = await openPorts(job, state.input);
     if (!ports.ok) return ports;
-    const next = await advance(ports.value, state);
-    return next.ok ? ok(steppedTo(next.value)) : next;
+    return map(await advance(ports.value, state), steppedTo);
   },
   skip: (state, { detail, kind }) => (state.target && state.registry ? steppedTo(leaveOut(state, detail ?? kind)) : undefined),
   explain(state, { kind, detail, missingKey }) {

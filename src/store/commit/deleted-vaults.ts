@@ -1,5 +1,5 @@
 import { LISTED_VAULTS_MAX } from "../../model/job.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
 import { TABLES_OF_VAULT } from "../tables/tables.ts";
@@ -45,8 +45,7 @@ export const recordDeletion = (db: D1Database, vault: string, now: number): D1Pr
  * Returns some of the deleted vaults with remaining rows, in the order of their deletions, after the place `after`. Fails with `unavailable`.
  */
 export async function listDeletedVaults(db: D1Database, after: string): Promise<Result<DeletedVault[]>> {
-  const read = await runBatch<[DeletedVault]>(db, db.prepare(SQL.list).bind(after));
-  return read.ok ? ok(read.value[0]) : read;
+  return map(await runBatch<[DeletedVault]>(db, db.prepare(SQL.list).bind(after)), (read) => read[0]);
 }
 
 /**

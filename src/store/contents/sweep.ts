@@ -1,5 +1,5 @@
 import { hasDeletion } from "../activity/entry-rows.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { runBatch, type Store } from "../d1/database.ts";
@@ -73,14 +73,12 @@ export async function sweep(store: Store, bucket: Bucket, records: readonly Pend
   const damaged = await missesFiles(store.db, keys[0]!.vault);
   if (!damaged.ok) return damaged;
   if (damaged.value) return ok(swept.map(({ record, next }) => ({ record, next: next ?? postponed(record, store.now + DAY) })));
-  const done = await tryBucket(() => deleteObjects(bucket, deleted));
-  return done.ok ? ok(swept) : done;
+  return map(await tryBucket(() => deleteObjects(bucket, deleted)), () => swept);
 }
 
 /** Returns true if rows of a vault's Files are missing. Any of its contents may then belong to a missing row, and be the last copy. */
 async function missesFiles(db: D1Database, vault: string): Promise<Result<boolean>> {
-  const read = await runBatch<[unknown]>(db, db.prepare(MISSES_FILES).bind(vault));
-  return read.ok ? ok(read.value[0].length > 0) : read;
+  return map(await runBatch<[unknown]>(db, db.prepare(MISSES_FILES).bind(vault)), (read) => read[0].length > 0);
 }
 
 /**

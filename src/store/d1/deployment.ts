@@ -1,4 +1,4 @@
-import { ok, type Result } from "../../model/result.ts";
+import { map, type Result } from "../../model/result.ts";
 import { runBatch } from "./database.ts";
 
 /** The id of the deployment, and whether the database was ever used. */
@@ -23,6 +23,5 @@ export const IN_USE =
 
 /** Fails with `unavailable`. */
 export async function isInUse(db: D1Database): Promise<Result<boolean>> {
-  const read = await runBatch<[{ used: number }]>(db, db.prepare(`SELECT ${IN_USE} AS used`));
-  return read.ok ? ok(read.value[0][0]!.used === 1) : read;
+  return map(await runBatch<[{ used: number }]>(db, db.prepare(`SELECT ${IN_USE} AS used`)), (read) => read[0][0]!.used === 1);
 }

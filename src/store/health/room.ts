@@ -1,5 +1,5 @@
 import { APPLY_MIGRATIONS } from "../../model/failure.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
 import type { Bucket } from "../buckets/bucket.ts";
@@ -85,8 +85,7 @@ export async function confirmLevel(
   level: DatabaseLevel,
 ): Promise<Result<boolean>> {
   if (!reachesLevel(settings, level)) return ok(false);
-  const asked = await probeDatabase(db);
-  return asked.ok ? ok(reachesLevel(settings, level)) : asked;
+  return map(await probeDatabase(db), () => reachesLevel(settings, level));
 }
 
 /** Fails with `database_full` or `unavailable`. */

@@ -3,7 +3,7 @@ import { createCache } from "../../crypto/cache.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { echo } from "../../model/failure.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
@@ -87,8 +87,7 @@ export async function recordRootKeys({ db, keyring }: Pick<Store, "db" | "keyrin
   if (!checked.ok || proofs.length === 0) return checked;
   const { active } = keyring;
   if (proofs.some(({ id }) => id === active.id)) return ok(undefined);
-  const written = await runBatch(db, await proofStatement(db, active));
-  return written.ok ? ok(undefined) : written;
+  return map(await runBatch(db, await proofStatement(db, active)), () => undefined);
 }
 
 /** Refusals that name a missing key, by keyring and id of the key. */

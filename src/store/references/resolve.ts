@@ -1,7 +1,7 @@
 import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { namesNone, type Reference } from "../../model/reference.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { foldedIndex } from "../items/items.ts";
 import {
@@ -134,8 +134,7 @@ async function withFiles(
   return ok(
     hits.map((hit): Result<Resolved> => {
       if (hit.ok !== "file") return hit;
-      const file = found.next().value!;
-      return file.ok ? ok({ ...hit.item, value: file.value }) : file;
+      return map(found.next().value!, (file) => ({ ...hit.item, value: file }));
     }),
   );
 }

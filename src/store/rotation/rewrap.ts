@@ -1,6 +1,6 @@
 import { echo } from "../../model/failure.ts";
 import type { Finding } from "../../model/finding.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import type { WriteRows } from "../jobs/step-fence.ts";
 import { proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
@@ -134,8 +134,7 @@ async function rewrap(store: Store, row: KeyRow): Promise<Result<object>> {
   const { keys, active } = store.keyring;
   const root = keys.get(row.root_key_id);
   if (!root) return refuseMissingKey(store, row.root_key_id);
-  const list = await rewrapVaultKeys(root, active, row.id, row.keys);
-  return list.ok ? ok({ ...row, new_keys: list.value }) : list;
+  return map(await rewrapVaultKeys(root, active, row.id, row.keys), (list) => ({ ...row, new_keys: list }));
 }
 
 /** Each sealed text has its own random nonce, so header and nonce show if it is unchanged. */

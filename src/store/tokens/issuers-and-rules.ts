@@ -1,5 +1,5 @@
 import type { Activity } from "../../model/activity.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { endToken } from "./ended-tokens.ts";
 import { openToken, type TokenRow } from "./token-rows.ts";
@@ -34,8 +34,7 @@ export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Re
 export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promise<Result<ListedToken>> {
   const row = await loadRow(store, kind, id);
   if (!row.ok) return row;
-  const listed = await listTokens(store, [row.value]);
-  return listed.ok ? ok(listed.value[0]!) : listed;
+  return map(await listTokens(store, [row.value]), (listed) => listed[0]!);
 }
 
 /**

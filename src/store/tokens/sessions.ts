@@ -2,7 +2,7 @@ import { type Take, runBatch, type Store } from "../d1/database.ts";
 import { createCache } from "../../crypto/cache.ts";
 import { createConsoleSecret } from "../../crypto/console-secret.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, must, ok, type Result } from "../../model/result.ts";
+import { fail, map, must, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import {
@@ -147,8 +147,7 @@ export async function takeCode(
  */
 export async function deleteSession({ db, now }: Store, id: string): Promise<Result<boolean>> {
   const codes = db.prepare(SQL.deleteCodes).bind(id, now + LIMITS.loginCode * SECOND);
-  const done = await runBatch<[never, { id: string }]>(db, codes, db.prepare(SQL.delete).bind(id));
-  return done.ok ? ok(done.value[1].length > 0) : done;
+  return map(await runBatch<[never, { id: string }]>(db, codes, db.prepare(SQL.delete).bind(id)), (done) => done[1].length > 0);
 }
 
 /**

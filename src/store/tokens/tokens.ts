@@ -1,7 +1,7 @@
 import { type Claims, rootOf, TOKEN_CHARACTERS_MAX, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { readBatch, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
@@ -155,8 +155,7 @@ export async function loadToken(store: Store, id: string): Promise<Result<Listed
   if (!read.ok) return read;
   const rows = read.value.flat();
   if (rows.length === 0) return fail("token_not_found");
-  const listed = await listTokens(store, rows);
-  return listed.ok ? ok(listed.value[0]!) : listed;
+  return map(await listTokens(store, rows), (listed) => listed[0]!);
 }
 
 /**
@@ -166,8 +165,7 @@ export async function loadToken(store: Store, id: string): Promise<Result<Listed
 export async function listTokens(store: Store, rows: readonly EndedRow[]): Promise<Result<ListedToken[]>> {
   const listed = await Promise.all(rows.map((row) => listedToken(store, row)));
   const broken = listed.some((token) => "broken" in token);
-  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
-  return checked.ok ? ok(listed) : checked;
+  return map(broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined), () => listed);
 }
 
 /**

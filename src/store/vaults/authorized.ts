@@ -1,5 +1,5 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { readBatch, type Store } from "../d1/database.ts";
 import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow, openKeys, openName } from "./rows.ts";
@@ -86,6 +86,5 @@ export async function loadForToken<Rows extends unknown[]>(
   );
   if (!answer.ok) return answer;
   const [[row], ...rows] = answer.value;
-  const authorized = authorizeToken(token, row!.token);
-  return authorized.ok ? ok(rows) : authorized;
+  return map(authorizeToken(token, row!.token), () => rows);
 }

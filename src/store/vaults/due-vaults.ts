@@ -1,5 +1,5 @@
 import { LISTED_VAULTS_MAX } from "../../model/job.ts";
-import { must, ok, type Result } from "../../model/result.ts";
+import { map, must, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 
 /**
@@ -50,6 +50,5 @@ export async function hasDueVaults(store: DueStore): Promise<boolean> {
 
 /** Returns some of the vaults with expired rows after one vault, in the order of their ids. Fails with `unavailable`. */
 export async function listDueVaults(store: DueStore, after: string): Promise<Result<DueVault[]>> {
-  const found = await runBatch<[DueVault]>(store.db, bind(store, SQL.list, after));
-  return found.ok ? ok(found.value[0]) : found;
+  return map(await runBatch<[DueVault]>(store.db, bind(store, SQL.list, after)), (found) => found[0]);
 }

@@ -1,4 +1,4 @@
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { NamedVault } from "../../model/vault.ts";
 import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
@@ -12,8 +12,7 @@ import { type BrokenVault, brokenVault, openVault, type VaultRow } from "./rows.
 export async function loadVault(store: Store, access: VaultAccess): Promise<Result<NamedVault>> {
   const read = await loadFromVault<VaultRow, []>(store, access, { ...NOTHING, columns: "vaults.*" });
   if (!read.ok) return read;
-  const opened = await openVault(store, read.value.joined);
-  return opened.ok ? ok(opened.value.vault) : opened;
+  return map(await openVault(store, read.value.joined), (opened) => opened.vault);
 }
 
 /** Checks that a vault exists. Fails with `vault_not_found` or `unavailable`. */
@@ -60,8 +59,7 @@ async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Resu
   const listed = await openAll(store, rows);
   const broken = listed.some((one) => "refusal" in one);
   // With wrong root keys no row can be decrypted, and no vault is broken.
-  const checked = broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
-  return checked.ok ? ok(listed) : checked;
+  return map(broken ? await checkRootKeys(store.db, store.keyring) : ok(undefined), () => listed);
 }
 
 /** Sorts vaults, the oldest first, so that a new vault does not change the order. */
