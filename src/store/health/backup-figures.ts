@@ -21,38 +21,22 @@ export interface BackupFigures {
   readonly hasDeployment?: boolean;
 }
 
-const NAMES = {
-  at: "backup_at",
-  vaults: "backup_vaults",
-  bytes: "backup_bytes",
-  behind: "backup_behind",
-  number: "backup_number",
-} as const;
-
 const SQL = {
   record: `
-    INSERT ${into("counters")} SELECT key, value FROM json_each(?1) WHERE true
+    INSERT ${into("counters")} SELECT 'backup_' || key, value FROM json_each(?1) WHERE true
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  load: `SELECT name, value FROM counters WHERE name IN (${Object.values(NAMES)
-    .map((name) => `'${name}'`)
-    .join(", ")})`,
+  load: "SELECT substr(name, 8) AS name, value FROM counters WHERE name BETWEEN 'backup_' AND 'backup_~'",
   oldest: `
     SELECT min(created_at) AS at, ${DEPLOYMENT_ID} IS NOT NULL AS named FROM vaults
-    WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = '${NAMES.at}')`,
+    WHERE NOT EXISTS (SELECT 1 FROM counters WHERE name = 'backup_at')`,
 };
 
 type Recorded = Pick<BackupFigures, "vaults" | "bytes" | "behind"> & { readonly number: number };
 
 /** Records a backup whose registry was just written. A full database does not fail the backup. Fails with `unavailable`. */
 export async function recordBackup({ db, now }: Store, { vaults, bytes, behind, number }: Recorded): Promise<Result<undefined>> {
-  const values = {
-    [NAMES.at]: now,
-    [NAMES.vaults]: vaults,
-    [NAMES.bytes]: bytes,
-    [NAMES.behind]: behind,
-    [NAMES.number]: number,
-  };
-  const written = await runBatch(db, db.prepare(SQL.record).bind(JSON.stringify(values)));
+  const values = JSON.stringify({ at: now, vaults, bytes, behind, number });
+  const written = await runBatch(db, db.prepare(SQL.record).bind(values));
   return written.ok || written.failure.kind === "database_full" ? ok(undefined) : written;
 }
 
@@ -65,16 +49,11 @@ export interface FigureRow {
 export const figuresStatement = (db: D1Database): D1PreparedStatement => db.prepare(SQL.load);
 
 export function figuresOf(rows: readonly FigureRow[]): BackupFigures {
-  const values = new Map(rows.map(({ name, value }) => [name, value]));
-  const count = (name: string) => values.get(name) ?? 0;
-  const { at, vaults, bytes, behind, number } = NAMES;
-  return {
-    at: values.get(at),
-    vaults: count(vaults),
-    bytes: count(bytes),
-    behind: count(behind),
-    number: values.get(number),
-  };
+  const figures = Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Partial<
+    Record<keyof BackupFigures, number>
+  >;
+  const { at, vaults = 0, bytes = 0, behind = 0, number } = figures;
+  return { at, vaults, bytes, behind, number };
 }
 
 /** Loads the figures in one D1 call. Fails with `unavailable`. */
