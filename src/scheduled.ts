@@ -42,7 +42,6 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   const parts = await Promise.allSettled([
     deleteOldRecords(env.DB, now, take),
     cleanLog(env, now, take),
-    cleanArchive(env, now),
     moveExpiredTokens(env.DB, now, take),
     deleteExpiredSessions(env.DB, now, take),
     forgetExchanges(env, now, take),
@@ -65,24 +64,19 @@ async function forgetExchanges({ DB: db }: Env, now: number, take: Take): Promis
 }
 
 async function cleanLog(env: Env, now: number, take: Take): Promise<void> {
-  const db = env.DB;
+  const [db, files] = [env.DB, filesOf(env)];
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
-  const files = filesOf(env);
   const archive = activityArchive > activityRetention ? files : undefined;
-  // Beside each other, so that neither uses up the calls of the other, or stops with it.
+  // Beside each other, so that none uses up the calls of another, or stops with it.
   const parts = await Promise.allSettled([
     removeOldRows(db, archive, before, take),
     removeOldSegments(db, archive, before, take),
     copySegments(db, files, now, take),
+    deleteOldArchives(files, now - Math.max(activityRetention, activityArchive)),
   ]);
   for (const part of parts) if (part.status === "rejected") throw part.reason;
   await forgetLogs(db);
-}
-
-async function cleanArchive(env: Env, now: number): Promise<void> {
-  const { activityRetention, activityArchive } = settingsOf(env);
-  await deleteOldArchives(filesOf(env), now - Math.max(activityRetention, activityArchive));
 }
 
 /** Records the root keys, so that a key that later goes missing can be named, even if nobody has listed the keys. */
