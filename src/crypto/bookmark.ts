@@ -1,7 +1,6 @@
 import { fail, ok, type Result } from "../model/result.ts";
 import { dayOf } from "../model/time.ts";
-import { dayKey } from "./day-keys.ts";
-import type { Keyring } from "./keyring.ts";
+import { dayKey, type Keyring } from "./keyring.ts";
 import { NOWHERE, open, seal } from "./seal.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { concat } from "./bytes.ts";
-import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
+import { derivedKey, type Keyring, type RootKey } from "./keyring.ts";
 
 /**
  * The texts that authenticate the console and its logins: cookies of sessions and of sign-ins, one-time codes, and the codes of
@@ -23,8 +23,6 @@ export interface ConsoleSecret {
 const RANDOM_BYTES = 24;
 const MAC_BYTES = 8;
 
-const derived = new WeakMap<CryptoKey, Map<Use, CryptoKey>>();
-
 /** Makes a new text under the active root key. */
 export async function createConsoleSecret({ active }: Keyring, use: Use): Promise<ConsoleSecret> {
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
@@ -46,13 +44,4 @@ export async function parseConsoleSecret({ keys }: Keyring, use: Use, text: stri
 const idOf = async (bytes: Uint8Array): Promise<string> => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 
 const macOf = async (root: RootKey, use: Use, random: Uint8Array): Promise<Uint8Array> =>
-  new Uint8Array(await crypto.subtle.sign("HMAC", await keyOf(root, use), random)).slice(0, MAC_BYTES);
-
-async function keyOf({ base }: RootKey, use: Use): Promise<CryptoKey> {
-  const keys = derived.get(base) ?? new Map<Use, CryptoKey>();
-  const hmac = { name: "HMAC", hash: "SHA-256" };
-  const key =
-    keys.get(use) ?? (await crypto.subtle.importKey("raw", await deriveBits(base, `console/${use}`), hmac, false, ["sign"]));
-  derived.set(base, keys.set(use, key));
-  return key;
-}
+  new Uint8Array(await crypto.subtle.sign("HMAC", await derivedKey(root, `console/${use}`, "HMAC"), random)).slice(0, MAC_BYTES);

@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../model/result.ts";
 import { isObject, parseStrictObject } from "../model/strict-json.ts";
+import { dayOf } from "../model/time.ts";
 
 /**
  * The secret `ROOT_KEYS`. It is one key with the id `k1` (32 random bytes in base64), or
@@ -93,7 +94,7 @@ export interface RootKey extends VerifyingKey {
   readonly wrapping: CryptoKey;
   /** AES-256-GCM. Seals values outside vaults, such as the names of tokens. */
   readonly registry: CryptoKey;
-  /** HKDF: derives the keys of days (day-keys.ts). */
+  /** HKDF: derives the keys of `derivedKey`. */
   readonly base: CryptoKey;
   /** Ed25519 (RFC 8032). */
   readonly signing: CryptoKey;
@@ -134,14 +135,14 @@ export async function openKeyring(secret: string | undefined): Promise<Result<Ke
 async function derive(id: string, root: Uint8Array): Promise<RootKey> {
   const base = await crypto.subtle.importKey("raw", root, "HKDF", false, ["deriveBits"]);
   const [wrapping, registry, seed] = await Promise.all([
-    deriveKey(base, "key-encryption"),
-    deriveKey(base, "registry"),
+    deriveKey(base, "key-encryption", "AES-GCM"),
+    deriveKey(base, "registry", "AES-GCM"),
     deriveBits(base, "token-signing"),
   ]);
   return { id, wrapping, registry, base, ...(await signatureKeys(new Uint8Array(seed))) };
 }
 
-/** Derives 32 bytes for one use, as `deriveKey` does. */
+/** Derives 32 bytes for one use from the HKDF key of a root key. No two keys may have the same use. */
 export const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =>
   crypto.subtle.deriveBits(
     { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info: new TextEncoder().encode(INFO + use) },
@@ -149,9 +150,34 @@ export const deriveBits = (base: CryptoKey, use: string): Promise<ArrayBuffer> =
     256,
   );
 
-/** Derives an AES-256-GCM key for one use from the HKDF key of a root key. No other key may have the same use. */
-export const deriveKey = async (base: CryptoKey, use: string): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", await deriveBits(base, use), "AES-GCM", false, ["encrypt", "decrypt"]);
+/** HMAC-SHA-256 (RFC 2104) or AES-256-GCM. */
+type Algorithm = "HMAC" | "AES-GCM";
+
+async function deriveKey(base: CryptoKey, use: string, name: Algorithm): Promise<CryptoKey> {
+  const usages = name === "HMAC" ? ["sign", "verify"] : ["encrypt", "decrypt"];
+  return crypto.subtle.importKey("raw", await deriveBits(base, use), { name, hash: "SHA-256" }, false, usages);
+}
+
+/** Keys of a root key in the cache: all uses, and more days than a page of a log has. */
+const CACHED_KEYS_MAX = 256;
+
+const derived = new WeakMap<CryptoKey, Map<string, CryptoKey>>();
+
+/** Returns a root key's key for one use. The key is cached. */
+export async function derivedKey({ base }: RootKey, use: string, algorithm: Algorithm): Promise<CryptoKey> {
+  const keys = derived.get(base) ?? new Map<string, CryptoKey>();
+  const key = keys.get(use) ?? (await deriveKey(base, use, algorithm));
+  if (keys.size >= CACHED_KEYS_MAX) keys.clear();
+  derived.set(base, keys.set(use, key));
+  return key;
+}
+
+/**
+ * Returns a root key's AES-256-GCM key for the UTC day of `time`, in Unix milliseconds. It seals entries of the activity log, and bookmarks for
+ * clients. AES-GCM with random nonces allows 2^32 texts under one key (NIST SP 800-38D section 8.3), which 1,000 texts a second reach in 50
+ * days.
+ */
+export const dayKey = (root: RootKey, time: number): Promise<CryptoKey> => derivedKey(root, `activity/${dayOf(time)}`, "AES-GCM");
 
 /** PKCS #8 of an Ed25519 private key, up to the 32 bytes of the seed (RFC 8410 section 7). */
 const PKCS8 = Uint8Array.fromHex("302e020100300506032b657004220420");

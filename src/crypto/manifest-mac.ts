@@ -1,20 +1,8 @@
-import { deriveBits, type RootKey } from "./keyring.ts";
+import { derivedKey, type RootKey } from "./keyring.ts";
 
 /** The MAC of the manifests of backups: HMAC-SHA-256 (RFC 2104) under a key that HKDF derives from a root key for this use. */
 
-const derived = new WeakMap<CryptoKey, Promise<CryptoKey>>();
-
-const macKey = async ({ base }: RootKey): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", await deriveBits(base, "backup-manifest"), { name: "HMAC", hash: "SHA-256" }, false, [
-    "sign",
-    "verify",
-  ]);
-
-const keyOf = (root: RootKey): Promise<CryptoKey> => {
-  const key = derived.get(root.base) ?? macKey(root);
-  derived.set(root.base, key);
-  return key;
-};
+const keyOf = (root: RootKey): Promise<CryptoKey> => derivedKey(root, "backup-manifest", "HMAC");
 
 /** Returns the MAC of a text, in hexadecimal. */
 export const macOf = async (root: RootKey, text: string): Promise<string> =>

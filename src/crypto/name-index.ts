@@ -1,4 +1,4 @@
-import { deriveBits, type Keyring, type RootKey } from "./keyring.ts";
+import { derivedKey, type Keyring, type RootKey } from "./keyring.ts";
 import { blindIndex } from "./seal.ts";
 
 /**
@@ -12,21 +12,9 @@ export type IndexedKind = "person" | "issuer";
 /** The kinds of rows that have an index, with the use of its key. */
 const USES: Readonly<Record<IndexedKind, IndexUse>> = { person: "email-index", issuer: "issuer-index" };
 
-const derived = new WeakMap<CryptoKey, Map<IndexedKind, Promise<CryptoKey>>>();
-
-const indexKey = async ({ base }: RootKey, kind: IndexedKind): Promise<CryptoKey> =>
-  crypto.subtle.importKey("raw", await deriveBits(base, USES[kind]), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-
-function keyOf(root: RootKey, kind: IndexedKind): Promise<CryptoKey> {
-  const keys = derived.get(root.base) ?? new Map<IndexedKind, Promise<CryptoKey>>();
-  const key = keys.get(kind) ?? indexKey(root, kind);
-  derived.set(root.base, keys.set(kind, key));
-  return key;
-}
-
 /** Returns the blind index of a normalized email (model/email.ts) or a URL: 16 bytes in base64. `root` is the root key that seals the row. */
 export const nameIndex = async (root: RootKey, kind: IndexedKind, name: string): Promise<string> =>
-  blindIndex(await keyOf(root, kind), name);
+  blindIndex(await derivedKey(root, USES[kind], "HMAC"), name);
 
 /** Returns the indexes of a name under every root key. The row has one of them, whichever key seals it. */
 export const nameIndexes = (keyring: Pick<Keyring, "keys">, kind: IndexedKind, name: string): Promise<string[]> =>

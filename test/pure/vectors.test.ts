@@ -50,11 +50,11 @@ describe("the examples of stored forms", () => {
     const wordsOf = (type: string) =>
       matches(new RegExp(`export type ${type} = ([^;]+);`, "g")).flatMap((words) => words.match(/[\w-]+/g)!);
     const uses = [
-      ...matches(/derive(?:Key|Bits)\([\w.]+, "([^"]+)"\)/g),
+      ...matches(/derive(?:Bits|d?Key)\([\w.]+, "([^"]+)"[,)]/g),
       ...wordsOf("IndexUse"),
       ...wordsOf("Use").map((use) => `console/${use}`),
     ];
-    expect(matches(/derive(?:Key|Bits)\([\w.]+, `([^`]+)`\)/g).toSorted()).toEqual(["activity/${day}", "console/${use}"]);
+    expect(matches(/derivedKey\([\w.]+, `([^`]+)`/g).toSorted()).toEqual(["activity/${dayOf(time)}", "console/${use}"]);
     expect(Object.keys(parsed.get("derived-key")!).toSorted()).toEqual([...uses, "activity/2025-11-26"].toSorted());
   });
 });

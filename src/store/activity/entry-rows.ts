@@ -1,5 +1,4 @@
-import { dayKey } from "../../crypto/day-keys.ts";
-import type { Keyring, RootKey } from "../../crypto/keyring.ts";
+import { dayKey, type Keyring, type RootKey } from "../../crypto/keyring.ts";
 import { type KeyedAssociatedData, open, seal } from "../../crypto/seal.ts";
 import { type Activity, type ListedActivity, type Origin, type SealedOrigin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
 import { REGISTRY } from "../../model/backup.ts";

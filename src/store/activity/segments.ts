@@ -1,5 +1,4 @@
-import { dayKey } from "../../crypto/day-keys.ts";
-import type { Keyring } from "../../crypto/keyring.ts";
+import { dayKey, type Keyring } from "../../crypto/keyring.ts";
 import { NOWHERE, open, seal } from "../../crypto/seal.ts";
 import { type Activity, type AdminResource, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
 import { firstIdAt, isId, timeOf, timePrefix } from "../../model/ids.ts";
