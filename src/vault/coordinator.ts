@@ -8,6 +8,7 @@ import type { VerifyAnswer, VerifyRequest } from "../model/job.ts";
 import type { AttemptRequest, RecordedAttempt, Webhook, WebhookRequest } from "../model/webhook.ts";
 import * as pending from "../store/contents/pending.ts";
 import { COORDINATOR_MIGRATIONS, migrateObject } from "../store/d1/object-schema.ts";
+import { deleteAllProgress } from "../store/events/webhook-progress.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/step.ts";
 import { createRowCache } from "../store/commit/cache.ts";
@@ -19,7 +20,7 @@ import { answerWebhooks, answerAttempts } from "./webhooks/admin.ts";
 import { startJob } from "../durable-object-calls.ts";
 import { bookmarkedDatabase } from "../store/d1/near-reads.ts";
 import { commitGroup } from "./group.ts";
-import { prepareDeletionNotices, announceCommit } from "./webhooks/delivery.ts";
+import { announceCommit } from "./webhooks/delivery.ts";
 import { recountVault } from "../store/commit/repairs.ts";
 import { parseSettings } from "../settings.ts";
 import { formatCursor } from "../model/cursor.ts";
@@ -177,7 +178,6 @@ export class VaultCoordinator extends DurableObject<Env> {
     const bookmarked = bookmarkedDatabase(env.DB);
     const ports = databasePorts({ ...store.value, db: bookmarked.db }, this.#cache, {
       recordReleased: async ({ vault, after, released }) => {
-        if (!after) await prepareDeletionNotices(webhookPorts(storage.sql, store.value, clock), vault);
         const contents = after ? released.map(pending.pendingContent) : [pending.pendingVault(vault)];
         if (contents.length === 0) return;
         pending.recordReleased(storage.sql, contents, clock(), store.value.settings.fileRetention);
@@ -186,8 +186,10 @@ export class VaultCoordinator extends DurableObject<Env> {
       deleteCommitted: (commit) => {
         notifyListeners(this.ctx.getWebSockets(), commit.after);
         pending.deleteCommitted(storage.sql, committedContents(commit));
+        if (commit.after) return;
+        deleteAllProgress(storage.sql);
         // The answer to the deletion does not wait for the job. If the call is lost, the hourly run starts the job.
-        if (!commit.after) void startJob(env, "purge", true).then((started) => started.ok || logRefusal(started));
+        void startJob(env, "purge", true).then((started) => started.ok || logRefusal(started));
       },
       clock,
     });

@@ -1303,21 +1303,6 @@ export interface WebhookResetMessage {
   };
 }
 
-/** The vault was deleted: the last message (contract 17.11). */
-export interface WebhookDeletedMessage {
-  type: "vault.deleted";
-  timestamp: Time;
-  /** The vault, and who deleted it. */
-  data: {
-    /** The vault. */
-    vault: {
-      id: Uuid;
-    };
-    /** The id of the token, `admin` or `service`. */
-    actor: string;
-  };
-}
-
 /** A test (contract 17.12): nothing has happened. */
 export interface WebhookTestMessage {
   type: "test";
@@ -1332,7 +1317,7 @@ export interface WebhookTestMessage {
 }
 
 /** The body of a message (contract 17.7). New types and attributes may be added. */
-export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookDeletedMessage | WebhookTestMessage;
+export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | WebhookTestMessage;
 
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {

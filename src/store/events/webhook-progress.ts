@@ -17,16 +17,13 @@ export interface Progress {
   /** Time of the next task. */
   readonly due: number;
   readonly createdAt: number;
-  /** +1 with each change by the admin, and before the deletion of the vault: a delivery that began before it is not recorded. */
+  /** +1 with each change by the admin: a delivery that began before it is not recorded. */
   readonly revision: number;
   /** Attempts that failed since the last delivery, and when the first of them failed. */
   readonly failures: number;
   readonly failingSince: number | null;
   readonly lastDelivery: number | null;
   readonly lastError: DeliveryError | null;
-  /** The URL and secrets for the event `vault.deleted`, sealed (webhook-rows.ts), and when the vault was about to be deleted. */
-  readonly deletionNotice: string | null;
-  readonly deletionNoticeAt: number | null;
   /** The newest changes by the admin: hashes of their requests, so that a repeated one changes nothing. */
   readonly changes: readonly string[];
 }
@@ -83,12 +80,14 @@ export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress,
 
 export const deleteProgress = (sql: SqlStorage, id: string): void => void sql.exec("DELETE FROM webhooks WHERE id = ?1", id);
 
+/** Deletes all rows, with the vault. */
+export const deleteAllProgress = (sql: SqlStorage): void => void sql.exec("DELETE FROM webhooks");
+
 /** Returns true if a webhook waits for events. */
 export const hasActive = (sql: SqlStorage): boolean => listProgress(sql).some(({ state }) => state === "ACTIVE");
 
-/** Returns true if the alarm has something to do at the time of the row: a delivery, the end of a record, or a deletion notice. */
-const isTimed = ({ state, deletionNoticeAt }: Progress): boolean =>
-  state === "ACTIVE" || state === "DELETED" || deletionNoticeAt !== null;
+/** Returns true if the alarm has something to do at the time of the row: a delivery, or the end of a record. */
+const isTimed = ({ state }: Progress): boolean => state === "ACTIVE" || state === "DELETED";
 
 /** Returns the time of the next task, in Unix milliseconds. */
 export const nextDue = (sql: SqlStorage): number | undefined =>

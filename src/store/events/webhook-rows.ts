@@ -1,5 +1,4 @@
 import { newestKeyId } from "../../crypto/key-list.ts";
-import { open, seal } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
 import type { Cursor } from "../../model/cursor.ts";
@@ -75,9 +74,6 @@ export async function loadWebhooks(store: Store, vault: string): Promise<Result<
 
 const { associatedData } = TABLES.webhooks;
 
-/** Returns the associated data of a deletion notice: that of the webhook's row, under a root key. */
-const dataOfNotice = (vault: string, id: string, key: string) => ({ ...associatedData.sealed(vault, { id }), key });
-
 /** Decrypts a row. The definition is absent if that fails. */
 export async function openWebhook(keys: VaultKeys, vault: string, row: WebhookRow): Promise<StoredWebhook> {
   const { id, sealed, created_at: createdAt } = row;
@@ -89,27 +85,3 @@ export async function openWebhook(keys: VaultKeys, vault: string, row: WebhookRo
 
 export const sealWebhook = (keys: VaultKeys, vault: string, id: string, definition: WebhookDefinition): Promise<string> =>
   sealText(keys, associatedData.sealed(vault, { id }), JSON.stringify(definition));
-
-/** The target of the last message to a webhook, and the secrets that sign it. */
-export type DeletionNotice = Pick<WebhookDefinition, "url" | "secret" | "previous">;
-
-/** Seals a deletion notice under the active root key, because the deletion of a vault deletes its keys. */
-export async function sealDeletionNotice({ keyring }: Store, vault: string, id: string, notice: DeletionNotice): Promise<string> {
-  const root = keyring.active;
-  const { url, secret, previous } = notice;
-  return `${root.id} ${await seal(root.registry, dataOfNotice(vault, id, root.id), JSON.stringify({ url, secret, previous }))}`;
-}
-
-/** Fails with `misconfigured` (the root key is missing) or `integrity`. */
-export async function openDeletionNotice(
-  { keyring }: Store,
-  vault: string,
-  id: string,
-  text: string,
-): Promise<Result<DeletionNotice>> {
-  const [key = "", sealed = ""] = text.split(" ");
-  const root = keyring.keys.get(key);
-  if (!root) return fail("misconfigured", "a root key is missing");
-  const opened = await open(root.registry, dataOfNotice(vault, id, key), sealed);
-  return opened.ok ? ok(JSON.parse(opened.value) as DeletionNotice) : opened;
-}

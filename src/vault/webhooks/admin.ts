@@ -147,7 +147,7 @@ async function remove(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
   const deleted = await deleteWebhook(ports.store, vault, id);
   if (!deleted.ok) return deleted;
   const progress = findProgress(ports.sql, id);
-  const ended = { state: "DELETED", due: ports.clock() + DAY, deletionNotice: null } as const;
+  const ended = { state: "DELETED", due: ports.clock() + DAY } as const;
   if (progress) replaceProgress(ports.sql, progress, { ...progress, ...ended, revision: progress.revision + 1 });
   return ok([]);
 }

@@ -9,25 +9,9 @@ import {
   listProgress,
   type Progress,
   replaceProgress,
-  findProgress,
 } from "../../store/events/webhook-progress.ts";
-import {
-  loadWebhooks,
-  type StoredWebhook,
-  type VaultWebhooks,
-  type DeletionNotice,
-  openDeletionNotice,
-  sealDeletionNotice,
-} from "../../store/events/webhook-rows.ts";
-import {
-  inParallel,
-  sendMessage,
-  type WebhookPorts,
-  eventMessage,
-  type Message,
-  resetMessage,
-  deletionMessage,
-} from "./messages.ts";
+import { loadWebhooks, type StoredWebhook, type VaultWebhooks } from "../../store/events/webhook-rows.ts";
+import { inParallel, sendMessage, type WebhookPorts, eventMessage, type Message, resetMessage } from "./messages.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type EventPage, loadEvents } from "../../store/events/events.ts";
 
@@ -59,7 +43,7 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
   const [any] = listProgress(sql);
   if (!any) return;
   const loaded = await loadWebhooks(store, any.vault);
-  if (!loaded.ok && loaded.failure.kind === "vault_not_found") return sendDeletionNotices(ports);
+  if (!loaded.ok && loaded.failure.kind === "vault_not_found") return failAll(ports);
   if (!loaded.ok) {
     logRefusal(loaded);
     return postponeAll(ports);
@@ -95,17 +79,22 @@ export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">)
   for (const progress of dueRows({ sql, clock })) replaceProgress(sql, progress, postponed(progress, clock()));
 }
 
+/** Lets the due webhooks fail: a restore of the vault takes its row away for minutes. They are paused after a day. */
+function failAll({ sql, clock, random }: WebhookPorts): void {
+  for (const progress of dueRows({ sql, clock })) {
+    const failure = { kind: "restored", at: clock() } as const;
+    if (progress.state === "ACTIVE") replaceProgress(sql, progress, failed(progress, failure, random()));
+    else if (progress.state === "DELETED") deleteProgress(sql, progress.id);
+  }
+}
+
 /** Makes the coordinator's rows agree with those of D1, after an interrupted request or a restore of the database. */
 export function reconcile({ sql, clock }: WebhookPorts, vault: string, { head, webhooks }: VaultWebhooks): void {
   const now = clock();
   const ids = new Set(webhooks.map(({ id }) => id));
-  for (const progress of listProgress(sql)) {
-    const { id, state, due, createdAt, deletionNoticeAt } = progress;
+  for (const { id, state, due, createdAt } of listProgress(sql)) {
     const ended = state === "DELETED" ? due <= now : !ids.has(id) && createdAt < now - BEING_WRITTEN_MS;
     if (ended) deleteProgress(sql, id);
-    // The vault is still there, so its deletion has failed.
-    else if (deletionNoticeAt !== null && deletionNoticeAt < now - BEING_WRITTEN_MS)
-      replaceProgress(sql, progress, { ...progress, deletionNotice: null, deletionNoticeAt: null });
   }
   const known = new Set(listProgress(sql).map(({ id }) => id));
   for (const webhook of webhooks) if (!known.has(webhook.id)) insertProgress(sql, restoredProgress(vault, webhook, head, now));
@@ -135,8 +124,6 @@ export const newProgress = (
   failingSince: null,
   lastDelivery: null,
   lastError: null,
-  deletionNotice: null,
-  deletionNoticeAt: null,
   changes: [],
 });
 
@@ -256,11 +243,8 @@ export const delivered = (progress: Progress, { sequence, at }: Cursor, now: num
   lastError: null,
 });
 
-/** Returns the progress without an event to deliver. The next look is soon if the deletion of the vault may be in flight. */
-export const idle = (progress: Progress, now: number): Progress => ({
-  ...progress,
-  due: now + (progress.deletionNoticeAt === null ? POLL_MS : MINUTE),
-});
+/** Returns the progress without an event to deliver. */
+export const idle = (progress: Progress, now: number): Progress => ({ ...progress, due: now + POLL_MS });
 
 /** Returns the progress after D1 did not answer, which is no failure of the receiver. */
 export const postponed = (progress: Progress, now: number): Progress => ({ ...progress, due: now + MINUTE });
@@ -272,63 +256,4 @@ export function failed(progress: Progress, error: DeliveryError, random: number)
   const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), WAIT_MS_MAX) * (0.5 + random / 2);
   const state = error.status === GONE_STATUS ? "DISABLED" : error.at - failingSince >= GIVE_UP_MS ? "PAUSED" : progress.state;
   return { ...progress, state, failures, failingSince, lastError: error, due: error.at + Math.round(wait) };
-}
-
-/**
- * The event `vault.deleted`. The deletion of a vault deletes its keys and the rows of its webhooks. So the coordinator keeps the data of the
- * last message in its own storage, sealed under the root key.
- */
-
-/** Runs before the commit that deletes a vault. When it fails, the vault is deleted, and the receivers are not told. */
-export async function prepareDeletionNotices(ports: WebhookPorts, vault: string): Promise<void> {
-  try {
-    await recordDeletionNotices(ports, vault);
-  } catch (error) {
-    logFailure("The record of a deletion notice", error);
-  }
-}
-
-async function recordDeletionNotices({ sql, store, clock }: WebhookPorts, vault: string): Promise<void> {
-  if (listProgress(sql).length === 0) return;
-  const loaded = await loadWebhooks(store, vault);
-  if (!loaded.ok) return logRefusal(loaded);
-  const definitions = new Map(loaded.value.webhooks.map(({ id, definition }) => [id, definition]));
-  for (const { id } of listProgress(sql)) {
-    const definition = definitions.get(id);
-    const deletionNotice = definition ? await sealDeletionNotice(store, vault, id, definition) : null;
-    const progress = findProgress(sql, id);
-    // The row of a deleted webhook keeps its time, because the deletion of the vault may fail.
-    if (!progress || progress.state === "DELETED") continue;
-    // The attempts for the last message are counted anew, and a delivery that has begun is not recorded: it would replace the row.
-    const fresh = { failures: 0, failingSince: null, due: clock() + SECOND, revision: progress.revision + 1 };
-    replaceProgress(sql, progress, { ...progress, ...fresh, deletionNotice, deletionNoticeAt: clock() });
-  }
-}
-
-/** Sends the last message of each active webhook of a deleted vault, and deletes the rows. Tries for a day. */
-export async function sendDeletionNotices(ports: WebhookPorts): Promise<void> {
-  const { sql, clock } = ports;
-  const rows = listProgress(sql).filter(({ failures, due }) => failures === 0 || due <= clock());
-  await inParallel(rows, (progress) => sendDeletionNotice(ports, progress));
-}
-
-async function sendDeletionNotice(ports: WebhookPorts, progress: Progress): Promise<void> {
-  const { sql, store, clock, random } = ports;
-  const { id, vault, state, deletionNotice, deletionNoticeAt } = progress;
-  if (deletionNoticeAt === null && state === "ACTIVE") {
-    // The database may have been restored to a minute before the vault existed. Paused after a day.
-    replaceProgress(sql, progress, failed(progress, { kind: "restored", at: clock() }, random()));
-    return;
-  }
-  const target =
-    deletionNotice === null || state !== "ACTIVE" ? undefined : await openDeletionNotice(store, vault, id, deletionNotice);
-  const next = target?.ok ? await tryDeletionNotice(ports, progress, target.value) : undefined;
-  if (next?.state === "ACTIVE") replaceProgress(sql, progress, next);
-  else deleteProgress(sql, id);
-}
-
-/** Returns the progress after a failed attempt. */
-async function tryDeletionNotice(ports: WebhookPorts, progress: Progress, target: DeletionNotice): Promise<Progress | undefined> {
-  const error = errorOf(await sendMessage(ports, target, await deletionMessage(progress, progress.deletionNoticeAt!)));
-  return error && failed(progress, error, ports.random());
 }

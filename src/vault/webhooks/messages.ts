@@ -8,7 +8,7 @@ import { signWebhook } from "../../crypto/webhook-signature.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Attempt } from "../../model/webhook.ts";
 import { publicUrlFault } from "../../model/public-url.ts";
-import type { DeletionNotice } from "../../store/events/webhook-rows.ts";
+import type { WebhookDefinition } from "../../store/events/webhook-rows.ts";
 
 /** The environment of the functions of webhooks. */
 export interface WebhookPorts {
@@ -60,10 +60,6 @@ export const resetMessage = (progress: Progress, head: Cursor): Promise<Message>
     data: { sequence: head.sequence, cursor: formatCursor(head) },
   });
 
-/** Returns the last message of a webhook. `at` is the time of the vault's deletion, in Unix milliseconds. */
-export const deletionMessage = (progress: Progress, at: number): Promise<Message> =>
-  messageOf(progress, "deletion", { type: "vault.deleted", at, data: { actor: "admin" } });
-
 /**
  * Returns a message without an event, with which the admin checks that the receiver gets messages. `at` is in Unix milliseconds. `random`
  * makes the id new, because a receiver drops a message with a known id.
@@ -79,7 +75,7 @@ const ANSWER_TIMEOUT_MS = 15 * SECOND;
 /** Sends a message. Never throws. */
 export async function sendMessage(
   { store, clock }: WebhookPorts,
-  { url, secret, previous }: DeletionNotice,
+  { url, secret, previous }: WebhookDefinition,
   message: Message,
 ): Promise<Attempt> {
   const at = clock();

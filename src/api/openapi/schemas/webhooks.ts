@@ -112,11 +112,6 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     { type: "string", const: "reset" },
     closed("The position.", { vault, sequence, cursor }),
   ),
-  WebhookDeletedMessage: message(
-    "The vault was deleted: the last message (contract 17.11).",
-    { type: "string", const: "vault.deleted" },
-    closed("The vault, and who deleted it.", { vault, actor }),
-  ),
   WebhookTestMessage: message(
     "A test (contract 17.12): nothing has happened.",
     { type: "string", const: "test" },
@@ -124,6 +119,6 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
   ),
   WebhookMessage: {
     description: "The body of a message (contract 17.7). New types and attributes may be added.",
-    oneOf: [ref("WebhookEventMessage"), ref("WebhookResetMessage"), ref("WebhookDeletedMessage"), ref("WebhookTestMessage")],
+    oneOf: [ref("WebhookEventMessage"), ref("WebhookResetMessage"), ref("WebhookTestMessage")],
   },
 };
