@@ -54,6 +54,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   #spacedUntil = 0;
   readonly #turn = createTurns(); // of commits and repairs: each would refuse the other
   readonly #sweepTurn = createTurns(); // of sweeps of contents, and steps of a restore
+  readonly #webhookTurn = createTurns(); // of requests about webhooks: each would refuse the other
   readonly #queue = createQueue<Operation, Result<Answer>>({
     commit: (group) => this.#turn(() => this.#commit(group)),
     busy: fail("busy"),
@@ -117,11 +118,13 @@ export class VaultCoordinator extends DurableObject<Env> {
    * webhooks/admin.ts.
    */
   webhooks(vault: string, request: WebhookRequest): Promise<Result<readonly Webhook[]>> {
-    return this.#withStore(async (store) => {
-      const answer = await answerWebhooks(webhookPorts(this.ctx.storage.sql, store, clock), vault, request);
-      await setAlarm(this.ctx.storage);
-      return answer;
-    });
+    return this.#webhookTurn(() =>
+      this.#withStore(async (store) => {
+        const answer = await answerWebhooks(webhookPorts(this.ctx.storage.sql, store, clock), vault, request);
+        await setAlarm(this.ctx.storage);
+        return answer;
+      }),
+    );
   }
 
   /** Lists the attempts to deliver to a webhook, or sends a test to it. Fails as described in webhooks/admin.ts. */

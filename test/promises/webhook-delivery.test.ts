@@ -387,16 +387,6 @@ describe("a receiver that fails", () => {
     await crash(vault);
   });
 
-  it("goes on for the others, and comes back paused, when the row of a webhook is damaged", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
-    const other = newReceiver();
-    const { id } = (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: other.url } })).body;
-    await withStorage(vault, ({ sql }) => void sql.exec("UPDATE webhooks SET progress = '{' WHERE id = ?", id));
-    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
-    await deliveries(receiver, 1);
-    expect((await admin("GET", `/v1/admin/vaults/${vault}/webhooks/${id}`)).body).toMatchObject({ state: "PAUSED" });
-  });
-
   it.each([0, -1, 9_007_199_254_740_991])(
     "is made, and writes are answered, also when the row of a webhook or of a content is due at %i",
     async (due) => {

@@ -1,4 +1,4 @@
-import { type DeliveryError, type RecordedAttempt, type WebhookState, DELIVERY_FAULTS } from "../../model/webhook.ts";
+import type { DeliveryError, RecordedAttempt, WebhookState } from "../../model/webhook.ts";
 
 /**
  * The progress of deliveries to each webhook: rows in the coordinator's own storage. A webhook exists if it has a row in D1; its
@@ -34,33 +34,23 @@ interface Row extends Record<string, SqlStorageValue> {
   readonly attempts: string | null;
 }
 
-/** Returns the progress of a row, or nothing of a damaged one, which must not stop the others. */
-function progressOf({ progress }: Pick<Row, "progress">): Progress[] {
-  try {
-    return [JSON.parse(progress) as Progress];
-  } catch {
-    return [];
-  }
-}
+const progressOf = ({ progress }: Row): Progress => JSON.parse(progress) as Progress;
 
 /** Returns all rows. A coordinator has the rows of one vault. */
 export const listProgress = (sql: SqlStorage): readonly Progress[] =>
-  sql.exec<Row>("SELECT progress, attempts FROM webhooks").toArray().flatMap(progressOf);
+  sql.exec<Row>("SELECT progress, attempts FROM webhooks").toArray().map(progressOf);
 
 const findRow = (sql: SqlStorage, id: string): Row | undefined =>
   sql.exec<Row>("SELECT progress, attempts FROM webhooks WHERE id = ?1", id).toArray()[0];
 
-export const findProgress = (sql: SqlStorage, id: string): Progress | undefined =>
-  [findRow(sql, id)].flatMap((row) => (row ? progressOf(row) : []))[0];
-
-/** Inserts the row of a new webhook. One that exists stays as it is, unless it is damaged. */
-export function insertProgress(sql: SqlStorage, row: Progress): void {
-  sql.exec(
-    "INSERT INTO webhooks (id, progress) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET progress = ?2 WHERE NOT json_valid(progress)",
-    row.id,
-    JSON.stringify(row),
-  );
+export function findProgress(sql: SqlStorage, id: string): Progress | undefined {
+  const row = findRow(sql, id);
+  return row && progressOf(row);
 }
+
+/** Inserts the row of a new webhook. A row that exists stays as it is. */
+export const insertProgress = (sql: SqlStorage, row: Progress): void =>
+  void sql.exec("INSERT OR IGNORE INTO webhooks (id, progress) VALUES (?1, ?2)", row.id, JSON.stringify(row));
 
 /**
  * Replaces a row that was read, and records an attempt with it. Returns true if the row was replaced. If its `revision` has
@@ -68,7 +58,7 @@ export function insertProgress(sql: SqlStorage, row: Progress): void {
  */
 export function replaceProgress(sql: SqlStorage, read: Progress, next: Progress, attempt?: RecordedAttempt): boolean {
   const row = findRow(sql, read.id);
-  if (!row || progressOf(row)[0]?.revision !== read.revision) {
+  if (!row || progressOf(row).revision !== read.revision) {
     if (attempt) recordAttempt(sql, read.id, attempt);
     return false;
   }
@@ -106,45 +96,20 @@ export const isDue = (sql: SqlStorage, now: number): boolean =>
 
 const ATTEMPTS_MAX = 20;
 
-/** The last time that a date can be, in Unix milliseconds (ECMA-262, 21.4.1.1). */
-const TIME_MAX = 8.64e15;
-
-const isCount = (value: unknown, most = Number.MAX_SAFE_INTEGER): boolean =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most;
-
-/** Returns true if an entry of the array is a valid attempt. A damaged row may have other values. */
-function isAttempt(entry: unknown): entry is RecordedAttempt {
-  const { at, milliseconds, events, status, error, test } = (entry ?? {}) as Partial<Record<keyof RecordedAttempt, unknown>>;
-  return (
-    isCount(at, TIME_MAX) &&
-    isCount(milliseconds) &&
-    isCount(events) &&
-    (status === undefined || isCount(status, 599)) &&
-    (error === undefined || DELIVERY_FAULTS.some((fault) => fault === error)) &&
-    (test === undefined || test === true)
-  );
-}
-
-/** Parses the array without damaged entries, which must not stop a delivery. */
-function parseAttempts(text: string | null): readonly RecordedAttempt[] {
-  try {
-    const attempts: unknown = JSON.parse(text ?? "[]");
-    return Array.isArray(attempts) ? attempts.filter(isAttempt) : [];
-  } catch {
-    return [];
-  }
-}
+const parseAttempts = (text: string | null | undefined): readonly RecordedAttempt[] =>
+  JSON.parse(text ?? "[]") as readonly RecordedAttempt[];
 
 /** Returns the array with one more attempt, without the oldest attempts above the limit. */
-export const addAttempt = (text: string | null, attempt: RecordedAttempt): string =>
+const addAttempt = (text: string | null, attempt: RecordedAttempt): string =>
   JSON.stringify([attempt, ...parseAttempts(text)].slice(0, ATTEMPTS_MAX));
 
 /** Returns the attempts, newest first. */
 export const listAttempts = (sql: SqlStorage, id: string): readonly RecordedAttempt[] =>
-  parseAttempts(findRow(sql, id)?.attempts ?? null);
+  parseAttempts(findRow(sql, id)?.attempts);
 
 /** Records an attempt without changing the progress. The attempt of a deleted webhook is not recorded. */
 export function recordAttempt(sql: SqlStorage, id: string, attempt: RecordedAttempt): void {
-  if ((findProgress(sql, id)?.state ?? "DELETED") === "DELETED") return;
-  sql.exec("UPDATE webhooks SET attempts = ?2 WHERE id = ?1", id, addAttempt(findRow(sql, id)!.attempts, attempt));
+  const row = findRow(sql, id);
+  if (!row || progressOf(row).state === "DELETED") return;
+  sql.exec("UPDATE webhooks SET attempts = ?2 WHERE id = ?1", id, addAttempt(row.attempts, attempt));
 }

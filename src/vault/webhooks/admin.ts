@@ -25,11 +25,11 @@ import type { Cursor } from "../../model/cursor.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
 
-/** Tries of a change, if the row has changed since it was read. */
-const TRIES_MAX = 3;
-
 /** The number of changes of a webhook that are recognized when their request is repeated. */
 const CHANGES_MAX = 20;
+
+/** The row or the keys have changed since they were read. The client sends the request again. */
+const CHANGED_SINCE = fail("busy");
 
 type Answer = Result<readonly Webhook[]>;
 type Of<K extends WebhookRequest["kind"]> = Extract<WebhookRequest, { kind: K }>;
@@ -48,9 +48,9 @@ export async function answerWebhooks(ports: WebhookPorts, vault: string, request
     case "get":
       return answerOne(ports, loaded.value, find(loaded.value, request.id));
     case "create":
-      return create(ports, vault, loaded.value, request, TRIES_MAX);
+      return create(ports, vault, loaded.value, request);
     case "update":
-      return update(ports, vault, loaded.value, request, TRIES_MAX);
+      return update(ports, vault, loaded.value, request);
     default:
       return remove(ports, vault, loaded.value, request);
   }
@@ -83,13 +83,7 @@ function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWeb
   return webhooks.length > 0 ? ok(webhooks) : fail("webhook_not_found");
 }
 
-async function create(
-  ports: WebhookPorts,
-  vault: string,
-  loaded: VaultWebhooks,
-  wanted: Of<"create">,
-  tries: number,
-): Promise<Answer> {
+async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks, wanted: Of<"create">): Promise<Answer> {
   const { sql, store, clock } = ports;
   const { id, request, webhook } = wanted;
   const existing = find(loaded, id);
@@ -105,19 +99,15 @@ async function create(
   insertProgress(sql, { ...idle(newProgress(vault, row, loaded.head, clock()), clock()), state });
   const inserted = await insertWebhook(store, vault, loaded.dataKeyId, row);
   if (!inserted.ok) return inserted;
-  if (inserted.value) return answerOne(ports, loaded, { ...row, definition }, definition.secret);
-  const again = tries > 1 ? await loadWebhooks(store, vault) : fail("busy");
-  return again.ok ? create(ports, vault, again.value, wanted, tries - 1) : again;
+  return inserted.value ? answerOne(ports, loaded, { ...row, definition }, definition.secret) : CHANGED_SINCE;
 }
 
 async function update(
   ports: WebhookPorts,
   vault: string,
   loaded: VaultWebhooks,
-  wanted: Of<"update">,
-  tries: number,
+  { id, request, change }: Of<"update">,
 ): Promise<Answer> {
-  const { id, request, change } = wanted;
   const found = find(loaded, id);
   if (!found) return fail("webhook_not_found");
   if (!found.definition) return fail("integrity");
@@ -127,11 +117,7 @@ async function update(
       ? ok(true)
       : await replaceWebhook(ports.store, vault, loaded.dataKeyId, found, await sealWebhook(loaded.keys, vault, id, definition));
   if (!replaced.ok) return replaced;
-  if (!replaced.value) {
-    const again = await loadWebhooks(ports.store, vault);
-    if (!again.ok) return again;
-    return tries > 1 ? update(ports, vault, again.value, wanted, tries - 1) : fail("busy");
-  }
+  if (!replaced.value) return CHANGED_SINCE;
   const progress = findProgress(ports.sql, id);
   if (progress && progress.state !== "DELETED" && !progress.changes.includes(request)) {
     const changes = [...progress.changes, request].slice(-CHANGES_MAX);
