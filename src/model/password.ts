@@ -16,94 +16,39 @@ export interface Password {
   readonly entropy: number;
 }
 
-/** The characters of a set that a recipe leaves. */
-type Characters = readonly string[];
-
-const sizes = (sets: readonly Characters[]) => sets.map((set) => set.length);
-
 /**
- * Generates a value by a recipe: counts the valid strings, draws a number below the count, and returns the string with that
- * number. Every valid string is equally likely, but for the bias of `drawBelow`. `random` is called once; the number of bytes
- * depends only on the recipe. Fails with 400 if the recipe leaves no character.
+ * Generates a value by a recipe. Every valid string is equally likely, because strings are drawn until one is valid: three characters, one of
+ * each set, of 52 letters, a digit and a symbol take about 500 strings. Fails with 400 if the recipe leaves no character.
  */
 export function generatePassword(recipe: PasswordRecipe, random: (size: number) => Uint8Array): Result<Password> {
   const sets = [...new Set(recipe.characterSets)]
     .map((set) => [...CHARACTER_SETS[set]].filter((character) => !recipe.excludeCharacters.includes(character)))
     .filter((set) => set.length > 0);
   if (sets.length === 0) return invalid("recipe: leaves no character to draw from");
+  const alphabet = sets.flat();
   // A value shorter than the number of sets cannot hold one of each.
   const required = recipe.length >= sets.length ? sets : [];
-  const count = countValid(recipe.length, sets.flat().length, sizes(required));
-  const value = validString(drawBelow(count, random), recipe.length, sets, required);
-  return ok({ value, entropy: round(log2(count)) });
+  const characters = drawCharacters(alphabet, random);
+  let value: string;
+  do value = Array.from({ length: recipe.length }, () => characters.next().value).join("");
+  while (!required.every((set) => set.some((character) => value.includes(character))));
+  const sizes = required.map((set) => set.length);
+  return ok({ value, entropy: round(Math.log2(countValid(recipe.length, alphabet.length, sizes))) });
 }
 
-/**
- * Returns a random integer from 0 to `bound` - 1. The random bits are at least 64 more than `bound` has, modulo `bound` (the
- * simple modular method of NIST SP 800-90A Rev. 1, appendix A.5.3). The probability of each integer differs from 1/bound by less
- * than 2^-64 of it. No fixed number of bits gives exactly equal probabilities, and rejection sampling has no bound on its bits.
- */
-function drawBelow(bound: bigint, random: (size: number) => Uint8Array): bigint {
-  const bits = bound.toString(2).length + 64;
-  return random(Math.ceil(bits / 8)).reduce((number, byte) => (number << 8n) | BigInt(byte), 0n) % bound;
-}
-
-/**
- * Returns the valid string with a number. Valid strings are numbered from 0 in lexicographic order of the alphabet, which is all
- * sets in order. The sets are disjoint. The string contains a character of each `required` set.
- */
-export function validString(
-  number: bigint,
-  length: number,
-  sets: readonly Characters[],
-  required: readonly Characters[],
-): string {
-  const alphabet = sets.flat();
-  let value = "";
-  let missing = required;
-  let rest = number;
-  for (let left = length - 1; left >= 0; left--) {
-    // Two characters of one set have equally many completions. When no set is missing, this holds for the whole alphabet.
-    for (const set of missing.length > 0 ? sets : [alphabet]) {
-      const after = missing.filter((other) => other !== set);
-      const completions = countValid(left, alphabet.length, sizes(after));
-      const strings = completions * BigInt(set.length);
-      if (rest < strings) {
-        value += set[Number(rest / completions)];
-        rest %= completions;
-        missing = after;
-        break;
-      }
-      rest -= strings;
-    }
-  }
-  return value;
+/** Draws characters, each equally likely: a byte that would favor the first characters is dropped. `random` must not repeat one byte. */
+function* drawCharacters(alphabet: readonly string[], random: (size: number) => Uint8Array): Generator<string, never> {
+  const limit = 256 - (256 % alphabet.length);
+  for (;;) for (const byte of random(128)) if (byte < limit) yield alphabet[byte % alphabet.length]!;
 }
 
 /**
  * Returns the number of strings of `length` over `alphabet` characters that contain a character of each set (inclusion–exclusion
  * over the missing sets). `sets` has the sizes of disjoint sets.
  */
-export function countValid(length: number, alphabet: number, sets: readonly number[]): bigint {
-  const [size, ...rest] = sets;
-  if (size === undefined) return power(alphabet, length);
+function countValid(length: number, alphabet: number, [size, ...rest]: readonly number[]): number {
+  if (size === undefined) return alphabet ** length;
   return countValid(length, alphabet, rest) - countValid(length, alphabet - size, rest);
-}
-
-/** By base and exponent: at most 69 × 65 numbers of 391 bits for the recipes that exist. */
-const powers: bigint[][] = [];
-
-/** `base ** exponent`, computed once per isolate: one request counts completions some ten thousand times. */
-function power(base: number, exponent: number): bigint {
-  const known = (powers[base] ??= [1n]);
-  for (let next = known.length; next <= exponent; next++) known.push(known[next - 1]! * BigInt(base));
-  return known[exponent]!;
-}
-
-/** Returns the binary logarithm of a positive integer, to the precision of a double. */
-function log2(count: bigint): number {
-  const shift = Math.max(0, count.toString(2).length - 60);
-  return shift + Math.log2(Number(count >> BigInt(shift)));
 }
 
 const round = (bits: number) => Math.round(bits * 100) / 100;
