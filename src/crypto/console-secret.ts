@@ -1,3 +1,4 @@
+import { formatBase64url, parseBase64url } from "../model/base64url.ts";
 import { concat } from "./bytes.ts";
 import { derivedKey, type Keyring, type RootKey } from "./keyring.ts";
 
@@ -27,13 +28,13 @@ const MAC_BYTES = 8;
 export async function createConsoleSecret({ active }: Keyring, use: Use): Promise<ConsoleSecret> {
   const random = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
   const bytes = concat(random, await macOf(active, use, random));
-  return { text: bytes.toBase64({ alphabet: "base64url", omitPadding: true }), id: await idOf(bytes) };
+  return { text: formatBase64url(bytes), id: await idOf(bytes) };
 }
 
 /** Returns the id of a text's row, or undefined if no root key of the keyring made the text for this use. */
 export async function parseConsoleSecret({ keys }: Keyring, use: Use, text: string): Promise<string | undefined> {
-  if (!/^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text)) return undefined; // the last character has two unused bits (RFC 4648 section 3.5)
-  const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+  const bytes = parseBase64url(text);
+  if (bytes?.length !== RANDOM_BYTES + MAC_BYTES) return undefined;
   for (const root of keys.values()) {
     const mac = await macOf(root, use, bytes.subarray(0, RANDOM_BYTES));
     if (crypto.subtle.timingSafeEqual(mac, bytes.subarray(RANDOM_BYTES))) return idOf(bytes);

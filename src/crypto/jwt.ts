@@ -1,4 +1,5 @@
 import { compactVerify } from "jose";
+import { parseBase64url } from "../model/base64url.ts";
 import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
 import { MINUTE, SECOND } from "../model/time.ts";
 import { KEY_ID_MAX, type WorkloadAlgorithm, type WorkloadKey } from "../model/workload-keys.ts";
@@ -74,7 +75,7 @@ const refuse = (fault: JwtFault) => ({ ok: false, fault }) as const;
  */
 export function parseJwt(text: string): Verdict<ParsedJwt> {
   if (text.length > JWT_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return refuse("malformed");
-  const [header, payload, signature] = text.split(".").map(decode);
+  const [header, payload, signature] = text.split(".").map(parseBase64url);
   if (!header || !payload || !signature) return refuse("malformed");
   const [parameters, claims] = [parseStrictObject(header), parseStrictObject(payload)];
   if (!parameters || !claims) return refuse("malformed");
@@ -88,16 +89,6 @@ export function parseJwt(text: string): Verdict<ParsedJwt> {
     ok: true,
     value: { text, issuer: claims["iss"], keyId: kid, algorithm: alg as WorkloadAlgorithm, payload: claims },
   };
-}
-
-/** Decodes a part. Returns undefined unless it is spelled canonically. */
-function decode(part: string): Uint8Array | undefined {
-  try {
-    const bytes = Uint8Array.fromBase64(part, { alphabet: "base64url" });
-    return bytes.toBase64({ alphabet: "base64url", omitPadding: true }) === part ? bytes : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { formatBase64url } from "../model/base64url.ts";
 import { LIMITS } from "../model/limits.ts";
 import { SECOND } from "../model/time.ts";
 import { createConsoleSecret, parseConsoleSecret } from "./console-secret.ts";
@@ -43,5 +44,5 @@ async function pendingOf(text: string, expiresAt: number): Promise<PendingSignIn
 /** Returns the SHA-256 of a text in base64url: 43 characters. */
 export async function hashOf(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return new Uint8Array(digest).toBase64({ alphabet: "base64url", omitPadding: true });
+  return formatBase64url(new Uint8Array(digest));
 }

@@ -1,4 +1,5 @@
 import { type JWTPayload, jwtVerify, SignJWT } from "jose";
+import { formatBase64url, parseBase64url } from "../model/base64url.ts";
 import { type Dialect, isDialect } from "../model/dialect.ts";
 import { isId } from "../model/ids.ts";
 import { LIMITS } from "../model/limits.ts";
@@ -96,8 +97,7 @@ export const TOKEN_CHARACTERS_MAX = 16 * 1024;
 const verified = createCache<VerifiedClaims>(1024, MINUTE);
 
 const header = (key: VerifyingKey) => ({ alg: "EdDSA", typ: "JWT", kid: key.id });
-const encodedHeader = (key: VerifyingKey) => encode(new TextEncoder().encode(JSON.stringify(header(key))));
-const encode = (bytes: Uint8Array) => bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+const encodedHeader = (key: VerifyingKey) => formatBase64url(new TextEncoder().encode(JSON.stringify(header(key))));
 
 /**
  * Signs a token under the active key. Returns the compact form (RFC 7515 section 3.1). Ed25519 is deterministic (RFC 8032 section
@@ -195,14 +195,8 @@ async function verifySignature(
 function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
   if (token.length > TOKEN_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const parts = token.split(".");
-  const canonical = parts.every((part) => {
-    try {
-      return encode(Uint8Array.fromBase64(part, { alphabet: "base64url" })) === part;
-    } catch {
-      return false;
-    }
-  });
-  return canonical ? [...keyring.verifying.values()].find((key) => encodedHeader(key) === parts[0]) : undefined;
+  if (!parts.every(parseBase64url)) return undefined;
+  return [...keyring.verifying.values()].find((key) => encodedHeader(key) === parts[0]);
 }
 
 const isStale = (value: unknown): value is number =>

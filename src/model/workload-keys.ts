@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { parseBase64url } from "./base64url.ts";
 import { isObject, type JsonObject } from "./strict-json.ts";
 import { fault } from "./text.ts";
 
@@ -70,16 +71,7 @@ function parseKey(jwk: unknown): WorkloadKey | undefined {
 
 const hasPrivateMember = (jwk: JsonObject): boolean => PRIVATE.some((name) => Object.hasOwn(jwk, name));
 
-/** Decodes unpadded base64url in canonical form. Returns undefined for every other value. */
-function bytesOf(text: unknown): Uint8Array | undefined {
-  if (typeof text !== "string" || !/^[\w-]+$/.test(text)) return undefined;
-  try {
-    const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
-    return bytes.toBase64({ alphabet: "base64url", omitPadding: true }) === text ? bytes : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const bytesOf = (text: unknown): Uint8Array | undefined => (typeof text === "string" ? parseBase64url(text) : undefined);
 
 /** Returns the bits of a number in big-endian bytes. */
 function bitsOf(bytes: Uint8Array): number {
