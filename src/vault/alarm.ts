@@ -1,5 +1,5 @@
 import { logFailure, logRefusal } from "../log.ts";
-import { HOUR, YEAR } from "../model/time.ts";
+import { HOUR } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/d1/database.ts";
@@ -25,39 +25,20 @@ export interface AlarmContext {
   readonly sweepTurn: Turns;
 }
 
-interface Task {
-  /** Returns the next due time of the task in Unix milliseconds, or undefined if it has no work. */
-  readonly next: (sql: SqlStorage) => number | undefined;
-  /** Returns true if the task has work now. Default: if it is due. */
-  readonly isDue?: (sql: SqlStorage, now: number) => boolean;
-  /** Does the due work, and postpones failed work. */
-  readonly run: (context: AlarmContext) => Promise<void>;
-}
-
-/** The webhooks come last, because receivers may take their time. */
-const TASKS: readonly Task[] = [
-  { next: pending.nextSweep, run: sweepContents },
-  { next: nextDue, isDue, run: deliverWebhooks },
-];
-
-/** Runs the tasks that are due, and sets the next alarm. */
+/** Runs the tasks that are due, and sets the next alarm. The webhooks come last, because receivers may take their time. */
 export async function runAlarm(context: AlarmContext): Promise<void> {
   const { storage } = context;
-  for (const { next, isDue: check, run } of TASKS) {
-    const due = next(storage.sql) ?? Infinity;
-    if (check?.(storage.sql, Date.now()) ?? due <= Date.now()) await run(context);
-  }
+  if (pending.nextSweep(storage.sql) <= Date.now()) await sweepContents(context);
+  if (isDue(storage.sql, Date.now())) await deliverWebhooks(context);
   await setAlarm(storage);
 }
 
 /** Sets the alarm for the task that is due first, unless it is set for an earlier time. */
 export async function setAlarm(storage: DurableObjectStorage): Promise<void> {
-  const next = TASKS.flatMap((task) => task.next(storage.sql) ?? []).reduce((first, due) => Math.min(first, due), Infinity);
+  const next = Math.min(pending.nextSweep(storage.sql), nextDue(storage.sql));
   if (next === Infinity) return;
   const alarm = await storage.getAlarm();
-  // A damaged row may be due at a time that `setAlarm` refuses.
-  const possible = Math.min(Math.max(next, 1), Date.now() + YEAR);
-  if (alarm === null || next < alarm) await storage.setAlarm(possible);
+  if (alarm === null || next < alarm) await storage.setAlarm(next);
 }
 
 /** Sweeps the pending contents that are due. After an error they are due again in an hour. */

@@ -93,6 +93,6 @@ export const changeProgress = (vault: string, changes: Partial<Progress>): Promi
 /** Sets the clock forward to the next attempt or poll, and runs the alarm. */
 export async function ringWhenDue(vault: string): Promise<void> {
   const due = await withStorage(vault, ({ sql }) => nextDue(sql));
-  if (due !== undefined && due > Date.now()) advanceClock(due - Date.now());
+  if (due > Date.now() && due < Infinity) advanceClock(due - Date.now());
   await ring(vault);
 }

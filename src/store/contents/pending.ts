@@ -119,6 +119,6 @@ export const postponed = ({ due, missing_since }: PendingRecord, until: number):
   next_sweep: until,
 });
 
-/** Returns the time of the next sweep, in Unix milliseconds. */
-export const nextSweep = (sql: SqlStorage): number | undefined =>
-  sql.exec<{ next: number | null }>("SELECT min(next_sweep) AS next FROM watched").one().next ?? undefined;
+/** Returns the time of the next sweep, in Unix milliseconds: Infinity if there is none. */
+export const nextSweep = (sql: SqlStorage): number =>
+  sql.exec<{ next: number | null }>("SELECT min(next_sweep) AS next FROM watched").one().next ?? Infinity;

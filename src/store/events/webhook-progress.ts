@@ -79,11 +79,9 @@ export const hasActive = (sql: SqlStorage): boolean => listProgress(sql).some(({
 /** Returns true if the alarm has something to do at the time of the row: a delivery, or the end of a record. */
 const isTimed = ({ state }: Progress): boolean => state === "ACTIVE" || state === "DELETED";
 
-/** Returns the time of the next task, in Unix milliseconds. */
-export const nextDue = (sql: SqlStorage): number | undefined =>
-  listProgress(sql)
-    .filter(isTimed)
-    .reduce<number | undefined>((next, { due }) => Math.min(next ?? due, due), undefined);
+/** Returns the time of the next task, in Unix milliseconds: Infinity if there is none. */
+export const nextDue = (sql: SqlStorage): number =>
+  Math.min(...listProgress(sql).map((one) => (isTimed(one) ? one.due : Infinity)));
 
 /** Returns true if the alarm has a task: an active webhook without failures may have new events at any time. */
 export const isDue = (sql: SqlStorage, now: number): boolean =>
