@@ -31,31 +31,17 @@ export interface NamedFile {
   readonly section?: string | undefined;
 }
 
-const nameSection = (value: Section): Named<Section> => ({
-  ids: [value.id],
-  section: undefined,
-  name: fold(value.label),
-  value,
-});
-
-const nameField = <F extends NamedField>(value: F): Named<F> => ({
-  ids: [value.id],
-  section: value.section,
-  name: fold(value.label),
-  value,
-});
+/** Prepares an entry with a label or name. A section is in no section. */
+const prepare = <T extends { readonly id: string; readonly section?: string | undefined }>(
+  value: T,
+  name: string,
+  ids: readonly string[] = [value.id],
+): Named<T> => ({ ids, section: value.section, name: fold(name), value });
 
 const idsOfFile = ({ id }: NamedFile): readonly string[] => [id, shortId(id)];
 
 /** Returns true if a part of a reference is the id of a File. Ids take precedence over names. */
 export const isIdOfFile = (file: NamedFile, part: string): boolean => idsOfFile(file).includes(part);
-
-const nameFile = <F extends NamedFile>(value: F): Named<F> => ({
-  ids: idsOfFile(value),
-  section: value.section,
-  name: fold(value.name),
-  value,
-});
 
 /** The tests in order of precedence; the first test with a match decides. An entry without a section precedes an entry in a section. */
 const TESTS: readonly ((entry: Named<unknown>, part: string, folded: string) => boolean)[] = [
@@ -91,7 +77,8 @@ export function fieldFinder<F extends NamedField>(
   sections: readonly Section[],
   fields: readonly F[],
 ): (one: ReferenceInItem) => Result<FoundField<F>> {
-  const [namedSections, namedFields] = [sections.map(nameSection), fields.map(nameField)];
+  const namedSections = sections.map((one) => prepare(one, one.label));
+  const namedFields = fields.map((one) => prepare(one, one.label));
   return ({ section, field }) => {
     // Several sections may have one label. The entries of all of them are searched.
     const within = section === undefined ? undefined : firstMatches(namedSections, section).map(({ id }) => id);
@@ -101,11 +88,10 @@ export function fieldFinder<F extends NamedField>(
 }
 
 /** Finds a File of an Item. Returns undefined if there is none. Fails with `ambiguous`. */
-export const findFile = <F extends NamedFile>(
-  files: readonly F[],
-  { field }: ReferenceInItem,
-  within: Within,
-): Result<F | undefined> => findOne(files.map(nameFile), field, within, "Files");
+export function findFile<F extends NamedFile>(files: readonly F[], { field }: ReferenceInItem, within: Within) {
+  const named = files.map((file) => prepare(file, file.name, idsOfFile(file)));
+  return findOne(named, field, within, "Files");
+}
 
 function findOne<T>(entries: readonly Named<T>[], part: string, within: Within, what: string): Result<T | undefined> {
   const allowed = within ? entries.filter(({ section }) => section !== undefined && within.includes(section)) : entries;

@@ -80,16 +80,11 @@ export const START: Position = { phase: "contents", part: 0, index: 0, rowsLeftO
 /** Returns the position at the beginning of a phase. */
 export const beginPhase = (phase: Position["phase"], rowsLeftOut = 0): Position => ({ phase, part: 0, index: 0, rowsLeftOut });
 
-/** Returns the completed steps of `stepsOf`, for a number of parts. Each part is a step of three phases; `clear` is one step. */
-export const stepsDone = ({ phase, part }: Position, parts: number): number =>
-  ({
-    contents: part,
-    clear: parts,
-    rows: parts + 1 + part,
-    bucket: 2 * parts + 1 + part,
-    finish: stepsOf(parts),
-    end: stepsOf(parts),
-    done: stepsOf(parts),
-  })[phase];
+/** The phases before `finish` have a step for each part. */
+const PHASES_IN_STEPS = PHASES.indexOf("finish");
 
-export const stepsOf = (parts: number): number => 3 * parts + 1;
+/** Returns the completed steps of `stepsOf`, for a number of parts. */
+export const stepsDone = ({ phase, part }: Position, parts: number): number =>
+  Math.min(PHASES.indexOf(phase), PHASES_IN_STEPS) * parts + part;
+
+export const stepsOf = (parts: number): number => PHASES_IN_STEPS * parts;

@@ -66,30 +66,19 @@ export function writesOf({ items, created, restored, destroyed, contentVersion }
   return { CREATE: created, UPDATE: updated, DELETE: deleted, RESTORE: restored, DESTROY: destroyed };
 }
 
+const COUNTS = ["items", "created", "deleted", "restored", "destroyed", "files", "fileBytes", "sealedBytes"] as const;
+
 /** By how much a write changes the counts of its vault. */
-export type CountChange = Partial<
-  Record<"items" | "created" | "deleted" | "restored" | "destroyed" | "files" | "fileBytes" | "sealedBytes", number>
->;
+export type CountChange = Partial<Record<(typeof COUNTS)[number], number>>;
 
-/** Adds to a count without going below 0: a damaged count may be smaller than the amount that a deletion subtracts. */
-const grown = (count: number, by: number): number => Math.max(count + by, 0);
-
-/** Returns the vault after a write to an Item. `now` is in Unix milliseconds. */
+/**
+ * Returns the vault after a write to an Item. `now` is in Unix milliseconds. No count goes below 0: a damaged one may be smaller than the amount
+ * that a deletion subtracts.
+ */
 export function countWrite(vault: Vault, now: number, change: CountChange): Vault {
-  const { items = 0, created = 0, deleted = 0, restored = 0, destroyed = 0, files = 0, fileBytes = 0, sealedBytes = 0 } = change;
-  return {
-    ...vault,
-    contentVersion: vault.contentVersion + 1,
-    items: grown(vault.items, items),
-    created: grown(vault.created, created),
-    deleted: grown(vault.deleted, deleted),
-    restored: grown(vault.restored, restored),
-    destroyed: grown(vault.destroyed, destroyed),
-    files: grown(vault.files, files),
-    fileBytes: grown(vault.fileBytes, fileBytes),
-    sealedBytes: grown(vault.sealedBytes, sealedBytes),
-    updatedAt: Math.max(now, vault.updatedAt),
-  };
+  const grown = COUNTS.map((name) => [name, Math.max(vault[name] + (change[name] ?? 0), 0)]);
+  const counts = Object.fromEntries(grown) as Record<(typeof COUNTS)[number], number>;
+  return { ...vault, ...counts, contentVersion: vault.contentVersion + 1, updatedAt: Math.max(now, vault.updatedAt) };
 }
 
 /** Quotas (contract 12.6): limits of one vault's contents. */
