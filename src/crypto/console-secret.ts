@@ -14,7 +14,7 @@ import { derivedKey, type Keyring, type RootKey } from "./keyring.ts";
 
 export type Use = "session" | "sign-in" | "sign-in-code" | "authorization-code" | "login-code";
 
-export interface ConsoleSecret {
+interface ConsoleSecret {
   /** 43 characters of base64url. */
   readonly text: string;
   /** The id of its row: the SHA-256 of its 32 bytes, 64 hexadecimal digits. */

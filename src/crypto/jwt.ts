@@ -7,7 +7,7 @@ import { KEY_ID_MAX, type WorkloadAlgorithm, type WorkloadKey } from "../model/w
 /** The JWTs (RFC 7519) of other issuers, signed with RS256 or ES256 (RFC 7518 section 3.1): tokens of workloads and of Cloudflare Access. */
 
 /** Why a token is refused. Only the log gets the word: nothing of the token is in it. */
-export const JWT_FAULTS = [
+const JWT_FAULTS = [
   "malformed", // the text is not three parts of base64url, or a part is not what it must be
   "header",
   "algorithm",
@@ -28,7 +28,7 @@ export type JwtFault = (typeof JWT_FAULTS)[number];
 export type Verdict<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: JwtFault };
 
 /** A token that was parsed. Nothing of it is verified. */
-export interface ParsedJwt {
+interface ParsedJwt {
   readonly text: string;
   readonly issuer: string;
   readonly keyId: string;

@@ -137,7 +137,7 @@ export async function sealBytes(
 export const noncePrefix = (sealed: string): Uint8Array =>
   Uint8Array.fromBase64(sealed.slice(HEADER_LENGTH, HEADER_AND_NONCE_LENGTH)).subarray(0, NONCE_PREFIX_BYTES);
 
-export interface SealedParts {
+interface SealedParts {
   /** The number of the key, as `seal` got it. */
   readonly number: number;
   readonly nonce: Uint8Array<ArrayBuffer>;

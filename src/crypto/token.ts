@@ -61,7 +61,7 @@ export interface Terminal {
 }
 
 /** The origin of a token that another token issued, or of a person who was admitted by a rule. */
-export interface Descent {
+interface Descent {
   /**
    * The ids of the rows above. A token has all tokens from the admin's token to its issuer. A person has the issuer and its rule.
    * A login's token has only the person.

@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
 /** Creates a secret: `whsec_` and 32 random bytes in base64. */
 export const createWebhookSecret = (): string => PREFIX + crypto.getRandomValues(new Uint8Array(32)).toBase64();
 
-export interface SignedMessage {
+interface SignedMessage {
   /** The header `webhook-id`. It contains no full stop. */
   readonly id: string;
   /** The header `webhook-timestamp`: the time of the attempt in Unix seconds. */

@@ -6,7 +6,6 @@ export const SPECIAL_EVENTS = ["restored", "version_destroyed", "destroyed"] as 
 export type SpecialEvent = (typeof SPECIAL_EVENTS)[number];
 
 /** The effect of a write on an Item or the vault. */
-export type EventVerb = "created" | "updated" | "deleted" | SpecialEvent;
 
 const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
 

@@ -26,7 +26,7 @@ const CATEGORY = new RegExp(`^"(?:${CATEGORIES.join("|")})"$`, "i");
 const BOOLEAN = /^(?:true|false)$/i;
 
 /** The attributes of an Item that a filter reads. */
-export type FilteredItem = Pick<Summary, "title" | "tags" | "category" | "favorite">;
+type FilteredItem = Pick<Summary, "title" | "tags" | "category" | "favorite">;
 
 const ITEMS: Readonly<Record<string, Rule<FilteredItem>>> = {
   "title eq": { operand: TEXT, passes: (item, value) => item.title === value },

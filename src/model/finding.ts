@@ -1,7 +1,7 @@
 /** Findings of jobs in stored data (contract 22). A finding has ids, numbers and fixed words, never a text of a user. */
 
 /** The closed list of kinds, each with its meaning. A kind is never renamed. */
-export const FINDINGS = {
+const FINDINGS = {
   schema_incomplete:
     "The database lacks a table, an index, a trigger or the id of its deployment, or has an unknown or altered trigger",
   root_key_wrong:

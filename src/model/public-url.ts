@@ -55,7 +55,7 @@ export const publicUrlFault = (text: string, allowedOrigins: readonly string[] =
   urlFault(text, allowedOrigins, PUBLIC, EVERY);
 
 /** The source of an issuer's keys: the service fetches them, or the admin gives them. */
-export type KeySource = "fetched" | "given";
+type KeySource = "fetched" | "given";
 
 /**
  * Returns the fault of an issuer's URL (OpenID Connect Discovery 1.0 section 3), as `publicUrlFault` does. An issuer with given

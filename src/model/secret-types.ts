@@ -4,7 +4,7 @@ import type { FieldType } from "./field-types.ts";
  * Field types whose values are secrets: programs show them only on request. This is not a column of FIELD_TYPES, because the
  * first script of the console would then load the parser of key URIs.
  */
-export const IS_SECRET: Readonly<Record<FieldType, boolean>> = {
+const IS_SECRET: Readonly<Record<FieldType, boolean>> = {
   STRING: false,
   EMAIL: false,
   CONCEALED: true,

@@ -8,7 +8,7 @@ export type WebhookState = (typeof WEBHOOK_STATES)[number];
 /** Why a delivery failed. `url`: the URL is not allowed any more. `restored`: see contract 17.11. */
 export const DELIVERY_FAULTS = ["status", "redirect", "timeout", "network", "url", "restored", "integrity"] as const;
 
-export type DeliveryFault = (typeof DELIVERY_FAULTS)[number];
+type DeliveryFault = (typeof DELIVERY_FAULTS)[number];
 
 export interface DeliveryError {
   readonly kind: DeliveryFault;

@@ -12,7 +12,7 @@ import { fail, invalid, ok, type Result } from "../model/result.ts";
 export type Random = (size: number) => Uint8Array;
 
 /** The attributes of an Item that the service sets, not the client. */
-export type ServiceAttributes = Pick<
+type ServiceAttributes = Pick<
   Item,
   "id" | "vault" | "version" | "nonce" | "createdAt" | "updatedAt" | "lastEditedBy" | "state" | keyof FilesOfItem
 >;

@@ -216,7 +216,7 @@ const DELETED = "deleted";
  * Notifies the Workers of a commit. `after` is the vault after it; absent if it was deleted. Never throws, because the commit has taken
  * effect.
  */
-export function notifyListeners(sockets: readonly WebSocket[], after: Vault | undefined): void {
+function notifyListeners(sockets: readonly WebSocket[], after: Vault | undefined): void {
   const message = after ? formatCursor({ sequence: sequenceOf(after), at: after.updatedAt }) : DELETED;
   for (const socket of sockets) {
     try {
@@ -228,7 +228,7 @@ export function notifyListeners(sockets: readonly WebSocket[], after: Vault | un
 }
 
 /** Accepts the WebSocket of a Worker. Every other request is a 426 (RFC 9110 section 15.5.22). */
-export function acceptListener(state: DurableObjectState, request: Request): Response {
+function acceptListener(state: DurableObjectState, request: Request): Response {
   if (request.headers.get("Upgrade") !== "websocket") return new Response(null, { status: 426 });
   const { 0: client, 1: server } = new WebSocketPair();
   state.acceptWebSocket(server);

@@ -200,7 +200,7 @@ export function replaceItem(
 
 /** The changes of the Files of an Item: pure functions from an Item to the Item with its new Files. */
 
-export interface FileEdit {
+interface FileEdit {
   readonly item: Item;
   readonly id: string;
   /** The File that the row gets; absent when it is deleted. */

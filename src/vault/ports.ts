@@ -85,7 +85,7 @@ export const SNAPSHOT_WRITES_MAX = 5;
 export const GROUP_PATIENCE_MS = 10_000;
 
 /** The ports of the commit loop to time. */
-export interface PacingPorts {
+interface PacingPorts {
   /** Waits before retry 1, 2, 3…: exponential backoff with jitter. */
   readonly backOff: (retry: number) => Promise<void>;
   /** The current time: Unix milliseconds. */
