@@ -5,8 +5,6 @@ export const SPECIAL_EVENTS = ["restored", "version_destroyed", "destroyed"] as 
 
 export type SpecialEvent = (typeof SPECIAL_EVENTS)[number];
 
-/** The effect of a write on an Item or the vault. */
-
 const VERBS = { CREATE: "created", UPDATE: "updated", DELETE: "deleted" } as const;
 
 /** Every type of event (contract 15.2). The log of a vault has no entry of its deletion. */
