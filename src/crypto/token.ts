@@ -129,22 +129,11 @@ export const isUnheld = ({ binding, kind }: Claims): boolean => binding === true
 export const hashToken = (token: string): Promise<string> => fingerprint("token", token);
 
 /**
- * Verifies a token. Tokens from before the Unix second `notBefore` are refused. Returns the claims and the hash. Fails with
- * `unauthorized` for every fault. A valid signature is cached for a minute; times are checked on each call. The store checks that
- * the token is issued and not revoked.
+ * Verifies a token. Tokens from before the Unix second `notBefore` are refused. With `kind`, only tokens of the admin routes (contract 8.18) are
+ * accepted, and without it none of them. Returns the claims and the hash. Fails with `unauthorized` for every fault. A valid signature is
+ * cached for a minute; times are checked on each call. The store checks that the token is issued and not revoked.
  */
-export const verifyToken = (keyring: Keyring, token: string, now: number, notBefore: number): Promise<Result<VerifiedClaims>> =>
-  verify(keyring, token, now, notBefore);
-
-/** Verifies a token of the admin routes (contract 8.18), as `verifyToken` does. Neither function accepts the other's tokens. */
-export const verifyAdminToken = (
-  keyring: Keyring,
-  token: string,
-  now: number,
-  notBefore: number,
-): Promise<Result<VerifiedClaims>> => verify(keyring, token, now, notBefore, "admin");
-
-async function verify(
+export async function verifyToken(
   keyring: Keyring,
   token: string,
   now: number,

@@ -1,5 +1,5 @@
 import type { GuardedAccess } from "../api/operation.ts";
-import { actorOf, isCurrent, rootOf, type VerifiedClaims, verifyAdminToken, verifyToken } from "../crypto/token.ts";
+import { actorOf, isCurrent, rootOf, type VerifiedClaims, verifyToken } from "../crypto/token.ts";
 import { ADMIN } from "../model/operation.ts";
 import { NAMES_NOTHING } from "../model/ids.ts";
 import { isForItem, itemsIn, permissionIn, covers } from "../model/permission.ts";
@@ -76,7 +76,7 @@ async function authenticateAdminBearer(
 ): Promise<Result<VerifiedClaims | undefined>> {
   const equal = await isSecret(c, c.env.ADMIN_TOKEN);
   if (!equal.ok || equal.value) return equal.ok ? ok(undefined) : equal;
-  const verified = await verifyAdminToken(store.keyring, bearerOf(c), store.now, store.settings.tokensNotBefore);
+  const verified = await verifyToken(store.keyring, bearerOf(c), store.now, store.settings.tokensNotBefore, "admin");
   // Also before a refusal, so that its log entry names the person.
   if (verified.ok) c.set("admin", verified.value);
   if (!verified.ok || access.secret || (verified.value.backupsOnly && !access.backups))
