@@ -1,4 +1,4 @@
-import { type After, type Cursor, formatCursors, parseCursors } from "../../model/cursor.ts";
+import { type After, type Cursor, formatCursors, parseAfter, parseCursors } from "../../model/cursor.ts";
 import { vaultsWith } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
@@ -17,11 +17,6 @@ interface Start {
   readonly known: boolean;
 }
 
-const KEYWORDS: ReadonlyMap<string, After> = new Map([
-  ["0", "oldest"],
-  ["latest", "latest"],
-]);
-
 interface Input {
   readonly starts: readonly Start[];
   readonly seconds: number;
@@ -30,7 +25,8 @@ interface Input {
 function parse(call: ParseCall): Result<Input> {
   const vaults = vaultsWith("l", call);
   const text = startOf(call) ?? "latest";
-  const keyword = KEYWORDS.get(text);
+  const after = parseAfter(text);
+  const keyword = typeof after === "string" ? after : undefined;
   const positions = keyword ? new Map<string, Cursor>() : parseCursors(text, vaults);
   if (!positions) return invalid("after: is not 0, latest or an id that this service gave");
   const seconds = parseSeconds(call);
