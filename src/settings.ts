@@ -133,17 +133,7 @@ export function weaknessOf(secret: string | undefined): string | undefined {
 
 /** A variable that is a number. `unit` converts it to the unit of the setting. */
 interface Numeric {
-  readonly variable:
-    | "MAX_INLINE_FILE_SIZE_KB"
-    | "FILE_RETENTION_DAYS"
-    | "ACTIVITY_RETENTION_DAYS"
-    | "ACTIVITY_ARCHIVE_DAYS"
-    | "ACTIVITY_MAX_MB"
-    | "DATABASE_LIMIT_MB"
-    | "VERSIONS_KEPT"
-    | "DELETED_RETENTION_DAYS"
-    | "BACKUPS_KEPT"
-    | "JOB_STEP_CALLS";
+  readonly variable: keyof Env;
   readonly least: number;
   readonly most?: number;
   readonly unit: number;
