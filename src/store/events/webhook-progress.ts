@@ -21,9 +21,9 @@ export interface Progress {
   readonly revision: number;
   /** Attempts that failed since the last delivery, and when the first of them failed. */
   readonly failures: number;
-  readonly failingSince: number | null;
-  readonly lastDelivery: number | null;
-  readonly lastError: DeliveryError | null;
+  readonly failingSince?: number | undefined;
+  readonly lastDelivery?: number | undefined;
+  readonly lastError?: DeliveryError | undefined;
   /** The newest changes by the admin: hashes of their requests, so that a repeated one changes nothing. */
   readonly changes: readonly string[];
 }

@@ -62,20 +62,10 @@ const find = ({ webhooks }: VaultWebhooks, wanted: string) => webhooks.find(({ i
 function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: StoredWebhook, secret?: string): Webhook[] {
   const progress = findProgress(ports.sql, webhook.id);
   if (!progress || progress.state === "DELETED") return [];
-  const { state, lastDelivery, lastError, failures, sequence } = progress;
   const { id, createdAt } = webhook;
-  const times = { createdAt, lastDelivery: lastDelivery ?? undefined, lastError: lastError ?? undefined };
-  return [
-    {
-      id,
-      url: webhook.definition?.url,
-      secret,
-      state,
-      ...times,
-      failures,
-      pending: Math.min(Math.max(0, head.sequence - sequence), Number.MAX_SAFE_INTEGER),
-    },
-  ];
+  const { state, lastDelivery, lastError, failures, sequence } = progress;
+  const pending = Math.max(0, head.sequence - sequence);
+  return [{ id, url: webhook.definition?.url, secret, state, createdAt, lastDelivery, lastError, failures, pending }];
 }
 
 function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWebhook | undefined, secret?: string): Answer {
@@ -158,7 +148,7 @@ function changeProgress(progress: Progress, change: WebhookChange, head: Cursor,
   const { url, enabled, resume } = change;
   const revived = resume !== undefined || (enabled === true && progress.state === "DISABLED");
   const state = enabled === false ? "DISABLED" : revived ? "ACTIVE" : (progress.state as Webhook["state"]);
-  const retried = revived || url !== undefined ? { failures: 0, failingSince: null, due: now } : {};
+  const retried = revived || url !== undefined ? { failures: 0, failingSince: undefined, due: now } : {};
   const { sequence, at } = resume === "latest" ? head : progress;
   return { ...progress, ...retried, sequence, at, state, revision: progress.revision + 1 };
 }

@@ -121,9 +121,6 @@ export const newProgress = (
   createdAt,
   revision: 0,
   failures: 0,
-  failingSince: null,
-  lastDelivery: null,
-  lastError: null,
   changes: [],
 });
 
@@ -238,9 +235,9 @@ export const delivered = (progress: Progress, { sequence, at }: Cursor, now: num
   at,
   due: now,
   failures: 0,
-  failingSince: null,
+  failingSince: undefined,
   lastDelivery: now,
-  lastError: null,
+  lastError: undefined,
 });
 
 /** Returns the progress without an event to deliver. */
