@@ -1,4 +1,4 @@
-import { logFailure, logRefusal } from "../log.ts";
+import { catchDefect, logRefusal } from "../log.ts";
 import { HOUR } from "../model/time.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
@@ -15,7 +15,7 @@ import { filesOf } from "../store/buckets/r2.ts";
  */
 
 /** The coordinator's storage and bindings. */
-export interface AlarmContext {
+interface AlarmContext {
   readonly storage: DurableObjectStorage;
   readonly env: Env;
   /**
@@ -58,18 +58,14 @@ async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Pr
   return records.map((record) => ({ record, next: pending.postponed(record, until) }));
 }
 
-/** Delivers events. After a defect the webhooks are due again in a minute. */
+/** Delivers events. After an error the webhooks are due again in a minute. */
 async function deliverWebhooks({ storage: { sql }, env }: AlarmContext): Promise<void> {
-  const store = await openStore(env, Date.now());
-  if (!store.ok) {
-    logRefusal(store);
-    return postponeAll({ sql, clock: () => Date.now() });
-  }
-  const ports = webhookPorts(sql, store.value, () => Date.now());
-  try {
-    await runWebhooks(ports);
-  } catch (error) {
-    logFailure("The delivery to webhooks", error);
-    postponeAll(ports);
-  }
+  const clock = () => Date.now();
+  const store = await openStore(env, clock());
+  const run = store.ok
+    ? await catchDefect("The delivery to webhooks", () => runWebhooks(webhookPorts(sql, store.value, clock)))
+    : store;
+  if (run.ok) return;
+  logRefusal(run);
+  postponeAll({ sql, clock });
 }

@@ -12,7 +12,7 @@ import { deleteAllProgress } from "../store/events/webhook-progress.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/step.ts";
 import { createRowCache } from "../store/commit/cache.ts";
-import { type AlarmContext, runAlarm, setAlarm } from "./alarm.ts";
+import { runAlarm, setAlarm } from "./alarm.ts";
 import { type Expiry, expireItems } from "./expiry.ts";
 import { drawRandom, webhookPorts, committedContents, databasePorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
@@ -156,11 +156,7 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   override alarm(): Promise<void> {
-    return runAlarm(this.#alarmContext());
-  }
-
-  #alarmContext(): AlarmContext {
-    return { storage: this.ctx.storage, env: this.env, sweepTurn: this.#sweepTurn };
+    return runAlarm({ storage: this.ctx.storage, env: this.env, sweepTurn: this.#sweepTurn });
   }
 
   /** Opens the store for `answer`. Fails with `misconfigured`, and as `answer` does. */

@@ -37,26 +37,21 @@ export async function announceCommit(storage: DurableObjectStorage, now: number)
   }
 }
 
-/** Delivers the events that the webhooks have not received, within the bounds of a run. */
-export async function runWebhooks(ports: WebhookPorts): Promise<void> {
+/** Delivers the events that the webhooks have not received, within the bounds of a run. Fails as `loadWebhooks` does. */
+export async function runWebhooks(ports: WebhookPorts): Promise<Result<undefined>> {
   const { sql, store, clock } = ports;
   const [any] = listProgress(sql);
-  if (!any) return;
+  if (!any) return ok(undefined);
   const loaded = await loadWebhooks(store, any.vault);
   if (!loaded.ok && loaded.failure.kind === "vault_not_found") return failAll(ports);
-  if (!loaded.ok) {
-    logRefusal(loaded);
-    return postponeAll(ports);
-  }
-  const { vault } = any;
-  reconcile(ports, vault, loaded.value);
+  if (!loaded.ok) return loaded;
+  reconcile(ports, any.vault, loaded.value);
   const run = {
     ...ports,
-    vault,
     head: loaded.value.head,
     until: clock() + RUN_MAX.milliseconds,
     budget: { messages: RUN_MAX.messages },
-    load: pageLoader(ports, vault),
+    load: pageLoader(ports, any.vault),
   };
   const known = new Map(loaded.value.webhooks.map((webhook) => [webhook.id, webhook]));
   await inParallel(dueRows(ports), async (progress) => {
@@ -64,6 +59,7 @@ export async function runWebhooks(ports: WebhookPorts): Promise<void> {
     if (webhook && progress.state === "ACTIVE") await deliverEvents(run, webhook, progress);
     else replaceProgress(sql, progress, postponed(progress, clock()));
   });
+  return ok(undefined);
 }
 
 /**
@@ -80,12 +76,13 @@ export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">)
 }
 
 /** Lets the due webhooks fail: a restore of the vault takes its row away for minutes. They are paused after a day. */
-function failAll({ sql, clock, random }: WebhookPorts): void {
+function failAll({ sql, clock, random }: WebhookPorts): Result<undefined> {
   for (const progress of dueRows({ sql, clock })) {
     const failure = { kind: "restored", at: clock() } as const;
     if (progress.state === "ACTIVE") replaceProgress(sql, progress, failed(progress, failure, random()));
     else if (progress.state === "DELETED") deleteProgress(sql, progress.id);
   }
+  return ok(undefined);
 }
 
 /** Makes the coordinator's rows agree with those of D1, after an interrupted request or a restore of the database. */
@@ -131,7 +128,6 @@ const RUN_MAX = { messages: 40, milliseconds: 20 * SECOND };
 
 /** The state that the webhooks of a run share. */
 interface Run extends WebhookPorts {
-  readonly vault: string;
   /** The position after the newest write of the vault when the run began. */
   readonly head: Cursor;
   /** No delivery begins after this time: Unix milliseconds. */
