@@ -14,6 +14,8 @@ import { filesOf } from "../store/buckets/r2.ts";
  * first.
  */
 
+const clock = () => Date.now();
+
 /** The coordinator's storage and bindings. */
 interface AlarmContext {
   readonly storage: DurableObjectStorage;
@@ -60,7 +62,6 @@ async function trySweep(env: Env, records: readonly pending.PendingRecord[]): Pr
 
 /** Delivers events. After an error the webhooks are due again in a minute. */
 async function deliverWebhooks({ storage: { sql }, env }: AlarmContext): Promise<void> {
-  const clock = () => Date.now();
   const store = await openStore(env, clock());
   const run = store.ok
     ? await catchDefect("The delivery to webhooks", () => runWebhooks(webhookPorts(sql, store.value, clock)))

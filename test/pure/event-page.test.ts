@@ -174,8 +174,8 @@ describe("the positions of several vaults as text", () => {
   });
 
   it("of 100 vaults have at most 4 KiB", () => {
-    const position = parseCursor("999999999999999-zzzzzzzzz")!;
-    const entries = Array.from({ length: 100 }, () => [crypto.randomUUID(), position] as const);
+    const longest = parseCursor("999999999999999-zzzzzzzzz")!;
+    const entries = Array.from({ length: 100 }, () => [crypto.randomUUID(), longest] as const);
     expect(formatCursors(new Map(entries)).length).toBeLessThanOrEqual(4_096);
   });
 
