@@ -28,7 +28,6 @@ const PURE_IN_WORKERD = [
   "chunked",
   "entropy",
   "event-page",
-  "generated-values",
   "ids",
   "keyring",
   "newer-release",

@@ -91,6 +91,8 @@ describe("a generated value", () => {
     ["ab01", 4, 16 * 16 - 2 * 16],
     ["a0!*", 2, 16],
     ["0123456789", 2, 100],
+    ["abcdefgh0!", 3, 6 * 8],
+    ["a!*", 5, 3 ** 5 - 2 ** 5 - 1],
   ])("over %s of length %d is each of the valid strings with equal probability", (characters, length, count) => {
     const random = bytes(1);
     const expected = valid(length, characters);
@@ -105,6 +107,15 @@ describe("a generated value", () => {
     const chiSquare = [...counts.values()].reduce((sum, times) => sum + (times - each) ** 2 / each, 0);
     const freedom = count - 1;
     expect(Math.abs(chiSquare - freedom)).toBeLessThan(6 * Math.sqrt(2 * freedom));
+  });
+
+  it("has each character from equally many of the 256 bytes: the bytes beyond are dropped", () => {
+    const digits = Array.from({ length: 256 }, (_, byte) => {
+      const source = (size: number) => Uint8Array.from({ length: size }, (__, index) => (index === 0 ? byte : 0));
+      return generate({ length: 1, characterSets: ["DIGITS"], excludeCharacters: "" }, source).value;
+    });
+    const counts = [..."123456789"].map((digit) => digits.filter((one) => one === digit).length);
+    expect(counts).toEqual(counts.map(() => 25)); // a dropped byte is followed by 0
   });
 
   it("has as entropy the binary logarithm of the number of valid strings", () => {
