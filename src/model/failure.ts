@@ -3,19 +3,10 @@
  * sends it, so a kind is never renamed.
  */
 
+type Resource = "vault" | "item" | "file" | "version" | "token" | "webhook" | "person" | "issuer" | "rule" | "job";
+
 /** The ids of a request as its client wrote them: messages echo them. */
-export interface Names {
-  readonly vault?: string | undefined;
-  readonly item?: string | undefined;
-  readonly file?: string | undefined;
-  readonly version?: string | undefined;
-  readonly token?: string | undefined;
-  readonly webhook?: string | undefined;
-  readonly person?: string | undefined;
-  readonly issuer?: string | undefined;
-  readonly rule?: string | undefined;
-  readonly job?: string | undefined;
-}
+export type Names = Partial<Readonly<Record<Resource, string | undefined>>>;
 
 type Row = readonly [status: number, message: (names: Names, detail: string) => string, retryAfterSeconds?: number];
 

@@ -57,59 +57,28 @@ export interface Idempotency {
   readonly request: string;
 }
 
-interface CreateItem {
-  readonly kind: "create-item";
-  readonly item: string;
-  readonly input: ItemInput;
-  readonly chosen?: true | undefined; // whether the client has chosen the id (contract 10.23)
-}
+/** A change of an Item, for each kind. */
+type OfItem<K extends string, More = unknown> = K extends string ? { readonly kind: K; readonly item: string } & More : never;
+type IfMatch = { readonly ifMatch?: Precondition | undefined };
+type Quotas = { readonly quota?: QuotaChange | undefined };
+
+/** `chosen`: the client has chosen the id (contract 10.23). */
+type CreateItem = OfItem<"create-item", { readonly input: ItemInput; readonly chosen?: true | undefined }>;
 
 export type Change =
   | CreateItem
-  | {
-      readonly kind: "replace-item";
-      readonly item: string;
-      readonly input: ItemInput;
-      readonly ifMatch?: Precondition | undefined;
-    }
-  | {
-      readonly kind: "patch-item";
-      readonly item: string;
-      readonly edits: readonly Edit[];
-      readonly ifMatch?: Precondition | undefined;
-    }
-  | { readonly kind: "delete-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
-  | { readonly kind: "add-file"; readonly item: string; readonly file: KeyedFile; readonly ifMatch?: Precondition | undefined }
-  | {
-      readonly kind: "replace-content";
-      readonly item: string;
-      readonly file: NewContent;
-      readonly ifMatch?: Precondition | undefined;
-    }
-  | {
-      readonly kind: "restore-version";
-      readonly item: string;
-      /** The version that becomes the content of a new version. */
-      readonly version: number;
-      readonly ifMatch?: Precondition | undefined;
-    }
-  | { readonly kind: "destroy-version"; readonly item: string; readonly version: number }
+  | OfItem<"replace-item", IfMatch & { readonly input: ItemInput }>
+  | OfItem<"patch-item", IfMatch & { readonly edits: readonly Edit[] }>
+  | OfItem<"delete-item" | "archive-item" | "unarchive-item", IfMatch>
+  | OfItem<"add-file", IfMatch & { readonly file: KeyedFile }>
+  | OfItem<"replace-content", IfMatch & { readonly file: NewContent }>
+  | OfItem<"delete-file", IfMatch & { readonly file: string }>
+  | OfItem<"restore-version", IfMatch & { readonly version: number }> // the version becomes the content of a new version
+  | OfItem<"destroy-version", { readonly version: number }>
   /** The service itself sends `expire-item`: it prunes the Item to VERSIONS_KEPT and DELETED_RETENTION_DAYS. */
-  | { readonly kind: "restore-item" | "destroy-item" | "expire-item"; readonly item: string }
-  | { readonly kind: "archive-item" | "unarchive-item"; readonly item: string; readonly ifMatch?: Precondition | undefined }
-  | { readonly kind: "delete-file"; readonly item: string; readonly file: string; readonly ifMatch?: Precondition | undefined }
-  | {
-      readonly kind: "create-vault";
-      readonly name: string;
-      readonly description: string;
-      readonly quota?: QuotaChange | undefined;
-    }
-  | {
-      readonly kind: "update-vault";
-      readonly name?: string | undefined;
-      readonly description?: string | undefined;
-      readonly quota?: QuotaChange | undefined;
-    }
+  | OfItem<"restore-item" | "destroy-item" | "expire-item">
+  | ({ readonly kind: "create-vault"; readonly name: string; readonly description: string } & Quotas)
+  | ({ readonly kind: "update-vault"; readonly name?: string | undefined; readonly description?: string | undefined } & Quotas)
   | { readonly kind: "renew-key"; readonly replaces: string } // adds a data key, if the newest one has this id
   | { readonly kind: "delete-vault" };
 
