@@ -5,7 +5,7 @@ import { parseId } from "../model/ids.ts";
 import { COUNT_MAX, LIMITS } from "../model/limits.ts";
 import { isCodeChallenge, isCodeVerifier, isLoopback } from "../model/login.ts";
 import { oneOf, scope, tokenScope } from "../model/scope.ts";
-import { anyId, fault, optional, text } from "../model/text.ts";
+import { anyId, fault, integer, optional, rule, text } from "../model/text.ts";
 import { DAY, SECOND } from "../model/time.ts";
 import { permissionIn } from "../model/permission.ts";
 import { issuerUrlFault, publicUrlFault } from "../model/public-url.ts";
@@ -23,7 +23,7 @@ import { ruleClaims } from "../model/workload-rule.ts";
 const name = text(LIMITS.title).check(z.minLength(1, "is empty"));
 
 /** A quota; `null` stands for the default. */
-const quotaLimit = z.nullish(z.int().check(z.minimum(0, "is less than 0"), z.maximum(COUNT_MAX, `is more than ${COUNT_MAX}`)));
+const quotaLimit = z.nullish(integer(0, COUNT_MAX));
 
 /** Contract 13.23. */
 export const quotaInput = z.strictObject({ items: quotaLimit, bytes: quotaLimit, fileBytes: quotaLimit });
@@ -39,21 +39,13 @@ export const vaultKeyRenewal = z.strictObject({ replaces: anyId });
 
 export const dialect = z.enum(DIALECT_NAMES, fault(`is not ${oneOf(DIALECT_NAMES)}`));
 
-/** Seconds. */
-const lifetime = z
-  .int()
-  .check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.tokenLifetime, `is more than ${LIMITS.tokenLifetime}`));
-
-/** Seconds by which the reads of a token may be old (contract 8.12). */
-const stale = z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.stale, `is more than ${LIMITS.stale}`));
-
 /** The attributes of every request for a token. */
 const tokenInput = {
   name,
   vaults: tokenScope,
   dialect: optional(dialect),
-  expiresIn: optional(lifetime),
-  stale: optional(stale),
+  expiresIn: optional(integer(1, LIMITS.tokenLifetime)),
+  stale: optional(integer(1, LIMITS.stale)),
   delegate: optional(z.boolean()),
 };
 
@@ -72,26 +64,22 @@ export const newToken = z
     backupsOnly: optional(z.boolean()),
   })
   .check(
-    z.refine(({ vaults, backupsOnly }) => backupsOnly === true || vaults !== undefined, {
-      path: ["vaults"],
-      message: "is missing",
-    }),
-    z.refine(
-      ({ vaults, binding, stale: seconds, delegate, backupsOnly }) =>
-        !backupsOnly || (vaults === undefined && !binding && seconds === undefined && !delegate),
-      { path: ["backupsOnly"], message: "does not go with vaults, binding, stale or delegate" },
+    rule("vaults", "is missing", ({ vaults, backupsOnly }) => backupsOnly === true || vaults !== undefined),
+    rule(
+      "backupsOnly",
+      "does not go with vaults, binding, stale or delegate",
+      ({ vaults, binding, stale, delegate, backupsOnly }) =>
+        !backupsOnly || (vaults === undefined && !binding && stale === undefined && !delegate),
     ),
     // Nobody has the text of a token for service bindings, so it issues none.
-    z.refine(({ binding, delegate }) => !binding || !delegate, { path: ["delegate"], message: "does not go with binding" }),
+    rule("delegate", "does not go with binding", ({ binding, delegate }) => !binding || !delegate),
     // The calls of a service binding read the primary.
-    z.refine(({ binding, stale: seconds }) => !binding || seconds === undefined, {
-      path: ["stale"],
-      message: "does not go with binding",
-    }),
-    z.refine(({ vaults, binding }) => !binding || Object.values(vaults ?? {}).every((one) => permissionIn(one) === "r"), {
-      path: ["vaults"],
-      message: "has a permission other than r, the only one that a service binding uses",
-    }),
+    rule("stale", "does not go with binding", ({ binding, stale }) => !binding || stale === undefined),
+    rule(
+      "vaults",
+      "has a permission other than r, the only one that a service binding uses",
+      ({ vaults, binding }) => !binding || Object.values(vaults ?? {}).every((one) => permissionIn(one) === "r"),
+    ),
   );
 
 /** Contract 25.2. */
@@ -144,23 +132,19 @@ export const newRule = z
     anyRepository: optional(z.boolean()),
     allowSubject: optional(z.boolean()),
     vaults: tokenScope,
-    lifetime: optional(
-      z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.ruleLifetime, `is more than ${LIMITS.ruleLifetime}`)),
-    ),
+    lifetime: optional(integer(1, LIMITS.ruleLifetime)),
     dialect: optional(dialect),
     people: optional(z.boolean()),
     admin: optional(z.boolean()),
   })
   .check(
-    z.refine(({ people, admin }) => people || !admin, { path: ["admin"], message: "does not go without people" }),
-    z.refine(({ people, dialect: form = "uuid" }) => !people || form === "uuid", {
-      path: ["dialect"],
-      message: "does not go with people",
-    }),
-    z.refine(({ people, vaults }) => !people || Object.values(vaults).every((one) => typeof one === "string"), {
-      path: ["vaults"],
-      message: "names items, which does not go with people",
-    }),
+    rule("admin", "does not go without people", ({ people, admin }) => people === true || !admin),
+    rule("dialect", "does not go with people", ({ people, dialect: form = "uuid" }) => !people || form === "uuid"),
+    rule(
+      "vaults",
+      "names items, which does not go with people",
+      ({ people, vaults }) => !people || Object.values(vaults).every((one) => typeof one === "string"),
+    ),
   );
 
 /** Seconds for which the secret of a webhook that is replaced also signs, unless the request says otherwise. */
@@ -209,12 +193,7 @@ export const webhookChange = (allowedOrigins: readonly string[]) =>
       resume: optional(z.enum(["cursor", "latest"], "is not cursor or latest")),
       rotateSecret,
     })
-    .check(
-      z.refine(({ enabled, resume }) => enabled !== false || resume === undefined, {
-        message: "does not fit enabled: false",
-        path: ["resume"],
-      }),
-    );
+    .check(rule("resume", "does not fit enabled: false", ({ enabled, resume }) => enabled !== false || resume === undefined));
 
 /** References to resolve (contract 16.1). */
 export const resolveRequest = z.strictObject({
@@ -243,9 +222,7 @@ export const signIn = z
 /** The request for a login (contract 28.2). */
 const loginInput = {
   vaults: optional(scope),
-  expiresIn: optional(
-    z.int().check(z.minimum(1, "is less than 1"), z.maximum(LIMITS.loginLifetime, `is more than ${LIMITS.loginLifetime}`)),
-  ),
+  expiresIn: optional(integer(1, LIMITS.loginLifetime)),
 };
 
 const redirectUri = z
@@ -261,11 +238,12 @@ export const newAuthorization = z
     code_challenge: z.string().check(z.refine(isCodeChallenge, "is not a SHA-256 in base64url")),
   })
   .check(
-    z.refine(({ admin, vaults }) => !admin || vaults === undefined, { path: ["vaults"], message: "does not go with admin" }),
-    z.refine(({ admin, expiresIn = 0 }) => !admin || expiresIn <= LIMITS.adminLoginLifetime, {
-      path: ["expiresIn"],
-      message: `is more than ${LIMITS.adminLoginLifetime}, the most with admin`,
-    }),
+    rule("vaults", "does not go with admin", ({ admin, vaults }) => !admin || vaults === undefined),
+    rule(
+      "expiresIn",
+      `is more than ${LIMITS.adminLoginLifetime}, the most with admin`,
+      ({ admin, expiresIn = 0 }) => !admin || expiresIn <= LIMITS.adminLoginLifetime,
+    ),
   );
 
 /** A login code that a person makes (contract 28.5). */

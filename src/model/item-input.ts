@@ -6,14 +6,12 @@ import { LIMITS } from "./limits.ts";
 import { PURPOSES, type Purpose } from "./purposes.ts";
 import { CHARACTER_SET_NAMES, RECIPE_LENGTH } from "./recipe.ts";
 import { fail, invalid, ok, type Result } from "./result.ts";
-import { explain, list, optional, optionalText, text, word, fault } from "./text.ts";
+import { explain, integer, list, optional, optionalText, text, word, fault } from "./text.ts";
 
 /** An Item as a client sends it (contract 2). Read-only and unknown attributes are dropped; absent ones stay absent. */
 
-const { least, most } = RECIPE_LENGTH;
-
 export const recipeInput = z.object({
-  length: optional(z.int().check(z.minimum(least, `is less than ${least}`), z.maximum(most, `is more than ${most}`))),
+  length: optional(integer(RECIPE_LENGTH.least, RECIPE_LENGTH.most)),
   characterSets: optional(
     z.pipe(
       z.array(z.unknown()).check(z.maxLength(LIMITS.list, `has more than ${LIMITS.list} entries`)),

@@ -42,6 +42,14 @@ export function text(limit: number = LIMITS.string) {
   );
 }
 
+/** Returns a schema for an integer within the bounds. */
+export const integer = (least: number, most: number) =>
+  z.int().check(z.minimum(least, `is less than ${least}`), z.maximum(most, `is more than ${most}`));
+
+/** Returns a check of an object, whose fault is that of the attribute. */
+export const rule = <T>(attribute: string, message: string, holds: (value: NoInfer<T>) => boolean) =>
+  z.refine<T>(holds, { path: [attribute], message });
+
 /** Returns a schema for an optional value. `null` means absent, because clients in Go and Python send it. */
 export const optional = <S extends z.ZodMiniType>(schema: S) =>
   z.pipe(
