@@ -59,11 +59,11 @@ describe.each([
     ["?limit=1000", 0, 1_000],
     ["?limit=1000&offset=1000", 1_000, 50],
     ["?limit=999", 0, 999],
-  ])("give the page %j for at most 10,000 rows read", async (query, offset, length) => {
+  ])("give the page %j for at most 12,000 rows read", async (query, offset, length) => {
     const { ids, count, headers } = await readPage(reader, `/v1/activity${query}`);
     expect(ids).toEqual(all.slice(offset, offset + length));
     expect(headers.get("Content-Range")).toBe(`${offset + 1}-${offset + length}/*`);
-    expect(count.rowsRead).toBeLessThanOrEqual(10_000);
+    expect(count.rowsRead).toBeLessThanOrEqual(12_000);
   });
 
   it("give every entry once in pages by cursor, each for one D1 call and at most 6,500 rows read", async () => {
@@ -110,16 +110,16 @@ describe("a filter that few of 30,000 entries match", () => {
   });
 
   it.each([
-    ["a vault and an actor", `vault=${log}&actor=admin`, 8],
-    ["a vault and an Item", `vault=${log}&item=${item}`, 7],
-    ["an Item, in 100 vaults", `item=${item}`, 8],
-  ])("takes at most 5 D1 calls and 10,000 rows read a page: %s", async (_, query, most) => {
+    ["a vault and an actor", `vault=${log}&actor=admin`, 15],
+    ["a vault and an Item", `vault=${log}&item=${item}`, 10],
+    ["an Item, in 100 vaults", `item=${item}`, 15],
+  ])("takes at most 3 D1 calls and 10,000 rows read a page: %s", async (_, query, most) => {
     const ids: string[] = [];
     let path: string | undefined = `/v1/activity?limit=50&${query}`;
     let pages = 0;
     for (; path !== undefined; pages++) {
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
-      expect(page.count.calls).toBeLessThanOrEqual(5);
+      expect(page.count.calls).toBeLessThanOrEqual(3);
       expect(page.count.rowsRead).toBeLessThanOrEqual(10_000);
       ids.push(...page.ids);
       path = page.next;
@@ -153,7 +153,7 @@ describe("a filter that thousands of entries match", () => {
     let path: string | undefined = `/v1/activity?limit=1000&vault=${log}&actor=${actor}`;
     while (path !== undefined) {
       const page: Awaited<ReturnType<typeof readPage>> = await readPage(reader, path);
-      expect(page.count.calls).toBeLessThanOrEqual(5);
+      expect(page.count.calls).toBeLessThanOrEqual(3);
       ids.push(...page.ids);
       path = page.next;
     }
@@ -181,7 +181,7 @@ describe("reads of 100 Items that came alone", () => {
     return { ...columns, id, log, items, origin };
   };
 
-  it("take at most 12 D1 calls a page by offset of one log, whose pages have each of them once", async () => {
+  it("take at most 8 D1 calls a page by offset of one log, whose pages have each of them once", async () => {
     const [log] = (await makeLogs(1)) as [string];
     const entries = Array.from({ length: 1_100 }, (_, number) => makeRead(log, number));
     for (let from = 0; from < entries.length; from += 100)
@@ -197,12 +197,12 @@ describe("reads of 100 Items that came alone", () => {
       expect(ids).toEqual(all.slice(offset, offset + length));
       expect(headers.get("Content-Range")).toBe(`${offset + 1}-${offset + length}/*`);
       expect(next).toBeDefined();
-      expect(count.calls).toBeLessThanOrEqual(query === "" ? 1 : 12);
+      expect(count.calls).toBeLessThanOrEqual(query === "" ? 1 : 8);
       expect(count.rowsRead).toBeLessThanOrEqual(10_000);
     }
   });
 
-  it("take at most 10,000 rows read and some megabytes a D1 call of 100 logs", async () => {
+  it("take at most 10,000 rows read a page, but for one by a deep offset, and some megabytes a D1 call of 100 logs", async () => {
     const logs = await makeLogs(100);
     const sent: string[] = [];
     for (let number = 0; number < runs(20, 80); number++)
@@ -213,12 +213,17 @@ describe("reads of 100 Items that came alone", () => {
       }
     const all = newestFirst([sent]);
     const reader = client((await makeToken(Object.fromEntries(logs.map((log) => [log, "r" as const])))).token);
-    for (const query of ["", "?limit=1000", "?limit=1000&result=SUCCESS"]) {
+    for (const [query, rowsMax] of [
+      ["", 10_000],
+      ["?limit=1000", 19_000],
+      ["?limit=1000&result=SUCCESS", 10_000],
+    ] as const) {
       const { ids, count, answers } = await readPage(reader, `/v1/activity${query}`);
       expect(ids).toEqual(all.slice(0, ids.length));
       expect(ids.length).toBeGreaterThan(0);
-      expect(count.calls).toBeLessThanOrEqual(12);
-      expect(count.rowsRead).toBeLessThanOrEqual(10_000);
+      // Each may be followed by one that reads a cell to its end.
+      expect(count.calls).toBeLessThanOrEqual(2 * 8);
+      expect(count.rowsRead).toBeLessThanOrEqual(rowsMax);
       expect(answers.bytesMax).toBeLessThanOrEqual(12_000_000);
     }
     const found: string[] = [];

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ok, type Result } from "../../src/model/result.ts";
-import { NEWEST, readBefore, readNewest, type ReadSlices } from "../../src/store/activity/merge.ts";
+import { NEWEST, readNewest, type ReadSlices } from "../../src/store/activity/merge.ts";
 import { idOf, nestedLogs } from "../support/activity.ts";
 import { runs } from "../support/runs.ts";
 
@@ -18,18 +18,9 @@ interface Page {
 
 type Logs = ReadonlyMap<string, readonly string[]>;
 
-/** The rows that a page may read. */
-const ROWS = 9_500;
-
 /** Logs in memory that are read as the database is, and the numbers of calls and of entries read. In: the ids that match a filter. */
 function readerOf(logs: Logs, matches: (id: string) => boolean = () => true) {
   const count = { calls: 0, entries: 0 };
-  const budget = { rows: ROWS };
-  /** Begins a page. */
-  const search = (calls: number) => {
-    budget.rows = ROWS;
-    return { calls, budget };
-  };
   const read: ReadSlices<Entry> = async (starts, size) => {
     count.calls++;
     return ok(
@@ -37,13 +28,12 @@ function readerOf(logs: Logs, matches: (id: string) => boolean = () => true) {
         const ids = logs.get(log)!.filter((id) => id < before);
         const entries = ids.toSorted().toReversed().slice(0, size);
         count.entries += entries.length;
-        budget.rows -= entries.length;
         const found = entries.filter(matches).map((id) => ({ id }));
         return { log, entries: found, end: entries.at(-1) ?? "", more: entries.length === size };
       }),
     );
   };
-  return { count, read, search };
+  return { count, read };
 }
 
 const sorted = (logs: Logs): string[] => [...logs.values()].flat().toSorted().toReversed();
@@ -76,10 +66,10 @@ describe("pages by cursor", () => {
   it("give all entries in order, none twice, in one call each; only the last page may be empty", async () => {
     await fc.assert(
       fc.asyncProperty(distribution, fc.integer({ min: 20, max: 1_000 }), async (logs, limit) => {
-        const { count, read, search } = readerOf(logs);
+        const { count, read } = readerOf(logs);
         const all: string[] = [];
         for (let before = NEWEST, pages = 1; ; pages++) {
-          const { entries, next } = unwrap(await readBefore(read, [...logs.keys()], before, limit, search(1)));
+          const { entries, next } = unwrap(await readNewest(read, [...logs.keys()], { before, limit, calls: 1 }));
           expect(count.calls).toBe(pages);
           expect(entries.length).toBeLessThanOrEqual(limit);
           all.push(...entries.map(({ id }) => id));
@@ -93,18 +83,18 @@ describe("pages by cursor", () => {
     );
   });
 
-  it("of filtered logs give all entries that match, none twice, each in few calls and at most 9,500 entries read", async () => {
+  it("of filtered logs give all entries that match, none twice, each in few calls and at most 6,000 entries read", async () => {
     const rare = fc.constantFrom(1, 2, 50, 10_000);
     await fc.assert(
       fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_000 }), rare, async (logs, limit, each) => {
         const matches = (id: string) => Number(id.slice(-12)) % each === 0;
-        const { count, read, search } = readerOf(logs, matches);
+        const { count, read } = readerOf(logs, matches);
         const all: string[] = [];
         for (let before: string | undefined = NEWEST; before !== undefined;) {
           Object.assign(count, { calls: 0, entries: 0 });
-          const page: Page = unwrap(await readBefore(read, [...logs.keys()], before, limit, search(3)));
+          const page: Page = unwrap(await readNewest(read, [...logs.keys()], { before, limit, calls: 3 }));
           expect(count.calls).toBeLessThanOrEqual(3);
-          expect(count.entries).toBeLessThanOrEqual(9_500);
+          expect(count.entries).toBeLessThanOrEqual(6_000);
           expect(page.entries.length).toBeLessThanOrEqual(limit);
           all.push(...page.entries.map(({ id }) => id));
           expect(page.next === undefined || page.next < before).toBe(true);
@@ -121,10 +111,10 @@ describe("pages by cursor", () => {
       100,
       Array.from({ length: 20_000 }, (_, place) => (place < 990 ? place % 99 : 99)),
     );
-    const { count, read, search } = readerOf(logs, (id) => id < idOf(10));
+    const { count, read } = readerOf(logs, (id) => id < idOf(10));
     let pages = 0;
     for (let before: string | undefined = NEWEST; before !== undefined; pages++)
-      before = (unwrap(await readBefore(read, [...logs.keys()], before, 50, search(3))) as Page).next;
+      before = (unwrap(await readNewest(read, [...logs.keys()], { before, limit: 50, calls: 3 })) as Page).next;
     expect([pages, count.calls]).toEqual([10, 29]);
   });
 
@@ -133,21 +123,24 @@ describe("pages by cursor", () => {
       1,
       Array.from({ length: 20_000 }, () => 0),
     );
-    const { count, read, search } = readerOf(logs, (id) => id > idOf(19_990) || id < idOf(10));
-    const since = idOf(19_500);
-    const page = unwrap(await readBefore(read, [...logs.keys()], NEWEST, 1_000, { ...search(5), since }));
+    const { count, read } = readerOf(logs, (id) => id > idOf(19_990) || id < idOf(10));
+    const search = { before: NEWEST, limit: 1_000, calls: 3, since: idOf(19_500) };
+    const page = unwrap(await readNewest(read, [...logs.keys()], search));
     expect([page.entries.length, page.next, count.calls]).toEqual([9, undefined, 1]);
   });
 });
 
 describe("the newest entries", () => {
-  it("are those of a plain sort, and take at most 9,300 entries", async () => {
+  it("are those of a plain sort, and take at most 8 calls and 10,000 entries", async () => {
     await fc.assert(
-      fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_051 }), async (logs, wanted) => {
-        const { count, read, search } = readerOf(logs);
-        const newest = unwrap(await readNewest(read, [...logs.keys()], wanted, search(12))).entries;
-        expect(newest.slice(0, wanted).map(({ id }) => id)).toEqual(sorted(logs).slice(0, wanted));
-        expect(count.entries).toBeLessThanOrEqual(9_300);
+      fc.asyncProperty(distribution, fc.integer({ min: 1, max: 1_050 }), async (logs, limit) => {
+        const { count, read } = readerOf(logs);
+        const page = unwrap(await readNewest(read, [...logs.keys()], { before: NEWEST, limit, calls: 8 }));
+        const all = sorted(logs);
+        expect(page.entries.map(({ id }) => id)).toEqual(all.slice(0, limit));
+        expect(page.next).toBe(all[limit] && all[limit - 1]);
+        expect(count.calls).toBeLessThanOrEqual(8);
+        expect(count.entries).toBeLessThanOrEqual(10_000);
       }),
       { numRuns: runs(40, 5_000) },
     );
@@ -156,18 +149,17 @@ describe("the newest entries", () => {
   it.each([
     [
       "one hot log",
-      6,
       logsOf(
         101,
         Array.from({ length: 6_200 }, (_, place) => (place < 5_050 ? place % 101 : 0)),
       ),
     ],
-    ["the worst case", 6, new Map(nestedLogs().map((ids, log) => [`log ${log}`, ids]))],
-  ])("take at most 6 calls and 8,300 entries of 101 logs: %s", async (_, calls, logs) => {
-    const { count, read, search } = readerOf(logs);
-    const newest = unwrap(await readNewest(read, [...logs.keys()], 1_051, search(12))).entries;
-    expect(newest.slice(0, 1_051).map(({ id }) => id)).toEqual(sorted(logs).slice(0, 1_051));
-    expect(count.calls).toBe(calls);
-    expect(count.entries).toBeLessThanOrEqual(8_300);
+    ["the worst case", new Map(nestedLogs().map((ids, log) => [`log ${log}`, ids]))],
+  ])("take at most 7 calls and 9,000 entries of 101 logs: %s", async (_, logs) => {
+    const { count, read } = readerOf(logs);
+    const page = unwrap(await readNewest(read, [...logs.keys()], { before: NEWEST, limit: 1_050, calls: 8 }));
+    expect(page.entries.map(({ id }) => id)).toEqual(sorted(logs).slice(0, 1_050));
+    expect(count.calls).toBeLessThanOrEqual(7);
+    expect(count.entries).toBeLessThanOrEqual(9_000);
   });
 });

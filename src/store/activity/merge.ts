@@ -1,5 +1,4 @@
 import { ok, type Result } from "../../model/result.ts";
-import { callsWithin, type RowBudget, sizeWithin } from "./reading.ts";
 
 /**
  * Merges the newest entries of several logs. Each log is in the order of its ids, which are unique in all logs and sort by
@@ -26,27 +25,25 @@ export interface Slice<Entry extends Identified> {
   readonly more: boolean;
 }
 
-/**
- * Reads about `size` entries from each start on, in one call, and takes the rows that it reads off the budget. Returns a slice for each
- * start.
- */
-export type ReadSlices<Entry extends Identified> = (starts: readonly Start[], size: number) => Promise<Result<Slice<Entry>[]>>;
+/** Reads about `size` entries from each start on, in one call, and at most `rowsMax` rows of D1. Returns a slice for each start. */
+export type ReadSlices<Entry extends Identified> = (
+  starts: readonly Start[],
+  size: number,
+  rowsMax: number,
+) => Promise<Result<Slice<Entry>[]>>;
 
 /** Comes after all ids. */
 export const NEWEST = "g";
 
-/** The entries that the first call reads of all logs, so that its budget has room for segments. */
-const FIRST_CALL_ENTRIES_MAX = 4_000;
+/**
+ * Entries and rows that the first call and each later call read of all logs. The rest of the rows is for segments. The entries of a slice are
+ * one value, which D1 limits to 2 MB.
+ */
+const FIRST_CALL = { entries: 4_000, rows: 6_500 };
+const LATER_CALL = { entries: 1_000, rows: 1_500 };
 
-/** The entries of a slice are one value, which D1 limits to 2 MB. */
-const LATER_SLICE_ENTRIES_MAX = 1_000;
-
-/** The part of the unfinished logs that a call reads further. Their slices end first, so only they bound the page. */
-const READ_ON_PART = 1 / 4;
-
-/** Returns the number of entries to read of each log at first: as many as the page can need of one log, within the limit for all logs. */
-const firstSize = (logs: number, wanted: number): number =>
-  Math.min(wanted, Math.floor(FIRST_CALL_ENTRIES_MAX / Math.max(1, logs)));
+/** Logs that a later call reads. Their slices end first, so only they bound the page. */
+const LATER_LOGS_MAX = 25;
 
 /** The entries of slices, the newest first. An id is in one log, and there once, but for an entry that was stored twice. */
 const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry[] =>
@@ -71,80 +68,47 @@ function extend<Entry extends Identified>(slices: Map<string, Slice<Entry>>, rea
     slices.set(slice.log, { ...slice, entries: [...(slices.get(slice.log)?.entries ?? []), ...slice.entries] });
 }
 
-/** The progress of a search for one page. */
-interface Search {
+/** The entries of a page. */
+export interface Search {
+  /** The id that is newer than all entries of the page. */
+  readonly before: string;
+  readonly limit: number;
+  /** The most calls. */
   readonly calls: number;
-  readonly budget: RowBudget;
   /** The id below which nothing is read on. */
   readonly since?: string | undefined;
 }
 
 /**
- * Reads the entries before an id. An entry is certain if it is not older than the end of any slice with `more`: all newer entries were read.
- * Older entries begin the next page, so a page may be shorter than `limit`, or empty although more entries exist.
+ * Reads the newest entries before an id. An entry is certain if it is not older than the end of any slice with `more`: all newer entries were
+ * read. Older entries begin the next page, so a page may be shorter than `limit`, or empty although more entries exist.
  *
- * The calls after the first share the rest of the budget among the logs with more entries, up to `LATER_SLICE_ENTRIES_MAX` of each. `next` is
- * the id before which the next page begins; absent on the last page.
- */
-export async function readBefore<Entry extends Identified>(
-  read: ReadSlices<Entry>,
-  logs: readonly string[],
-  before: string,
-  limit: number,
-  { calls, budget, since = "" }: Search,
-): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
-  const slices = new Map<string, Slice<Entry>>();
-  let starts: readonly Start[] = logs.map((log) => ({ log, before }));
-  let size = firstSize(logs.length, limit + 1);
-  let [entries, end] = [[] as Entry[], ""];
-  for (let left = calls; left > 0;) {
-    const answer = await read(starts, size);
-    if (!answer.ok) return answer;
-    extend(slices, answer.value);
-    end = endOf([...slices.values()]);
-    entries = merge([...slices.values()]).filter(({ id }) => id >= end);
-    if (entries.length > limit || end <= since) break;
-    const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > since);
-    const newest = unfinished.toSorted((a, b) => (a.end < b.end ? 1 : -1)).slice(0, Math.ceil(unfinished.length * READ_ON_PART));
-    starts = newest.map((slice) => ({ log: slice.log, before: slice.end }));
-    left = Math.min(left - 1, callsWithin(budget.rows, starts.length));
-    size = Math.min(LATER_SLICE_ENTRIES_MAX, sizeWithin(budget.rows / left, starts.length));
-  }
-  return entries.length > limit
-    ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
-    : ok({ entries, next: end <= since ? undefined : end });
-}
-
-/**
- * Reads at least the newest `wanted` entries of all logs, within the calls and the budget. Each later call doubles the slices whose entries
- * are all among the newest `wanted`: only these logs may have more of them. `next` is the id before which unread entries begin; absent unless
- * the calls ran out.
+ * Each later call reads on in the logs that may have more entries of the page. `next` is the id before which the next page begins; absent on
+ * the last page.
  */
 export async function readNewest<Entry extends Identified>(
   read: ReadSlices<Entry>,
   logs: readonly string[],
-  wanted: number,
-  { calls, budget }: Omit<Search, "since">,
+  { before, limit, calls, since = "" }: Search,
 ): Promise<Result<{ entries: Entry[]; next: string | undefined }>> {
   const slices = new Map<string, Slice<Entry>>();
-  let starts: readonly Start[] = logs.map((log) => ({ log, before: NEWEST }));
-  let size = firstSize(logs.length, wanted);
-  for (let left = calls; starts.length > 0 && left > 0; left = Math.min(left - 1, callsWithin(budget.rows, starts.length))) {
-    const answer = await read(starts, size);
+  let starts: readonly Start[] = logs.map((log) => ({ log, before }));
+  let [size, rowsMax] = [Math.min(limit + 1, Math.floor(FIRST_CALL.entries / starts.length)), FIRST_CALL.rows];
+  let merged: Entry[] = [];
+  for (let left = calls; left > 0; left = starts.length > 0 ? left - 1 : 0) {
+    const answer = await read(starts, size, rowsMax);
     if (!answer.ok) return answer;
     extend(slices, answer.value);
-    const oldest = merge([...slices.values()])[wanted - 1]?.id ?? "";
-    const unfinished = [...slices.values()].filter((slice) => slice.more && slice.end > oldest);
-    starts = unfinished.map((slice) => ({ log: slice.log, before: slice.end }));
-    // A slice of segments may have fewer entries than were asked for. No log has more than `wanted` of them.
-    const least = Math.min(...unfinished.map(({ entries }) => entries.length));
-    const wantedSize = Math.max(
-      Math.min(least, wanted - least),
-      Math.min(wanted, Math.floor(LATER_SLICE_ENTRIES_MAX / logs.length)),
-    );
-    size = Math.min(wantedSize, sizeWithin(budget.rows, starts.length));
+    merged = merge([...slices.values()]);
+    const oldest = merged[limit]?.id ?? since;
+    const unfinished = [...slices.values()].filter(({ more, end }) => more && end > oldest);
+    const newest = unfinished.toSorted((a, b) => (a.end < b.end ? 1 : -1)).slice(0, LATER_LOGS_MAX);
+    starts = newest.map(({ log, end }) => ({ log, before: end }));
+    [size, rowsMax] = [Math.floor(LATER_CALL.entries / starts.length), LATER_CALL.rows];
   }
-  const end = starts.reduce((newest, { before }) => (before > newest ? before : newest), "");
-  const entries = merge([...slices.values()]).filter(({ id }) => id >= end);
-  return ok({ entries, next: end || undefined });
+  const end = endOf([...slices.values()]);
+  const entries = merged.filter(({ id }) => id >= end);
+  return entries.length > limit
+    ? ok({ entries: entries.slice(0, limit), next: entries[limit - 1]!.id })
+    : ok({ entries, next: end > since ? end : undefined });
 }

@@ -4,13 +4,12 @@ import { timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { listActivity } from "./entry-rows.ts";
-import { readBefore, readNewest, type Start } from "./merge.ts";
+import { NEWEST, readNewest, type ReadSlices, type Search } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
-import { beginReading } from "./reading.ts";
-import { type Reader, readSlices, type StoredEntry } from "./slices.ts";
+import { type Reader, readSlices, type SliceOptions, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
-/** Pages of the activity log, newest entry first. What a page reads of D1 is bounded (reading.ts). */
+/** Pages of the activity log, newest entry first. What a page reads of D1 is bounded (merge.ts). */
 
 export interface ActivityPage {
   readonly activities: readonly ListedActivity[];
@@ -26,12 +25,12 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** A page of filtered logs takes so many D1 calls at most, and one by an offset. */
-const FILTERED_CALLS_MAX = 5;
-const OFFSET_CALLS_MAX = 12;
+/** The D1 calls of a page at most. */
+const FILTERED_CALLS_MAX = 3;
+const OFFSET_CALLS_MAX = 8;
 
 /**
- * Loads the entries before an id. All entries take one D1 call; a filter takes at most five. The page may be shorter than `limit`, or empty,
+ * Loads the entries before an id. All entries take one D1 call; a filter takes at most three. The page may be shorter than `limit`, or empty,
  * although more entries exist. Fails with `unauthorized` (revoked).
  */
 export async function loadPageBefore(
@@ -41,28 +40,12 @@ export async function loadPageBefore(
   limit: number,
   filter?: ActivityFilter,
 ): Promise<Result<ActivityPage>> {
-  let dropped: string | undefined;
-  const reading = beginReading();
-  let reportedLogs: readonly string[] = reader.logs;
-  const read = async (starts: readonly Start[], size: number) => {
-    const answer = await readSlices(store, reader, starts, size, { filter, reportedLogs, reading });
-    if (!answer.ok) return answer;
-    dropped ??= answer.value.dropped;
-    reportedLogs = [];
-    return ok(answer.value.slices);
-  };
   // A filter of sealed values is applied after decryption. Most of the read entries may not match it.
   const entriesMax = filter?.item === undefined && filter?.token === undefined ? limit : LIMITS.page;
-  const search = { calls: filter ? FILTERED_CALLS_MAX : 1, budget: reading, since: reader.since };
-  const merged = await readBefore(read, reader.logs, before, entriesMax, search);
-  if (!merged.ok) return merged;
-  const full = await openPage(store, merged.value.entries, merged.value.next, { limit, filter });
-  return full.ok ? ok({ ...full.value, dropped: withinRetention(store, dropped) }) : full;
+  const search = { before, limit: entriesMax, calls: filter ? FILTERED_CALLS_MAX : 1, since: reader.since };
+  const read = await readPage(store, reader, search, { filter });
+  return read.ok ? ok(await openPage(store, read.value, { limit, filter })) : read;
 }
-
-/** Returns the id of a dropped entry, unless it is past the retention: no page could show it then. */
-const withinRetention = ({ now, settings }: Store, id: string | undefined): string | undefined =>
-  id !== undefined && timeOf(id) > now - settings.activityRetention ? id : undefined;
 
 /**
  * Loads the entries from an offset on, up to `LIMITS.activityDepth`. Makes one D1 call, unless many logs with many entries meet a deep page.
@@ -70,45 +53,58 @@ const withinRetention = ({ now, settings }: Store, id: string | undefined): stri
  */
 export async function loadPageAt(store: Store, reader: Reader, offset: number, limit: number): Promise<Result<CountedPage>> {
   const end = Math.min(offset + limit, LIMITS.activityDepth);
-  let total: number | undefined;
-  let dropped: string | undefined;
-  const reading = beginReading();
-  const read = async (starts: readonly Start[], size: number) => {
-    const firstLogs = total === undefined ? reader.logs : [];
-    const answer = await readSlices(store, reader, starts, size, { countedLogs: firstLogs, reportedLogs: firstLogs, reading });
+  const search = { before: NEWEST, limit: end, calls: OFFSET_CALLS_MAX };
+  const read = await readPage(store, reader, search, { isCounted: true });
+  if (!read.ok) return read;
+  const { entries, total } = read.value;
+  const page = await openPage(store, { ...read.value, entries: entries.slice(offset) }, { limit });
+  return ok({ ...page, total: total > LIMITS.countedActivity ? undefined : total });
+}
+
+/** The entries of a page as they are stored, and what the first call has told of their logs. */
+interface StoredPage {
+  readonly entries: readonly StoredEntry[];
+  readonly next: string | undefined;
+  readonly total: number;
+  readonly dropped: string | undefined;
+}
+
+async function readPage(
+  store: Store,
+  reader: Reader,
+  search: Search,
+  { filter, isCounted }: Pick<SliceOptions, "filter" | "isCounted">,
+): Promise<Result<StoredPage>> {
+  let about: Pick<StoredPage, "total" | "dropped"> | undefined;
+  const read: ReadSlices<StoredEntry> = async (...call) => {
+    const answer = await readSlices(store, reader, call, { filter, ...(!about && { reportedLogs: reader.logs, isCounted }) });
     if (!answer.ok) return answer;
-    total ??= answer.value.total;
-    dropped ??= answer.value.dropped;
-    return ok(answer.value.slices);
+    const { slices, ...first } = answer.value;
+    about ??= first;
+    return ok(slices);
   };
-  // One more entry shows whether there is a next page.
-  const newest = await readNewest(read, reader.logs, end + 1, { calls: OFFSET_CALLS_MAX, budget: reading });
-  if (!newest.ok) return newest;
-  const entries = newest.value.entries.slice(offset, end);
-  const next = newest.value.entries.length > end ? entries.at(-1)?.id : newest.value.next;
-  const full = await openPage(store, entries, next, { limit });
-  if (!full.ok) return full;
-  const counted = total! > LIMITS.countedActivity ? undefined : total;
-  return ok({ ...full.value, total: counted, dropped: withinRetention(store, dropped) });
+  const newest = await readNewest(read, reader.logs, search);
+  return newest.ok ? ok({ ...about!, ...newest.value }) : newest;
 }
 
 /**
- * Decrypts entries until the page is full. `before` is that of the page after all of them. The filter is applied here too: the ids of several
+ * Decrypts entries until the page is full. `next` is that of the page after all of them. The filter is applied here too: the ids of several
  * Items, and of a token that is not the actor, are sealed, so SQL cannot compare them.
  */
 async function openPage(
-  { keyring }: Store,
-  entries: readonly StoredEntry[],
-  next: string | undefined,
+  { keyring, now, settings }: Store,
+  { entries, next, dropped }: StoredPage,
   { limit, filter = {} }: { readonly limit: number; readonly filter?: ActivityFilter | undefined },
-): Promise<Result<ActivityPage>> {
+): Promise<ActivityPage> {
   const activities: ListedActivity[] = [];
+  // No page could show a dropped entry that is past the retention.
+  const page = { activities, dropped: dropped && timeOf(dropped) > now - settings.activityRetention ? dropped : undefined };
   for (const [index, entry] of entries.entries()) {
     const activity = await listStored(keyring, entry);
     if (names(activity, filter)) activities.push(activity);
-    if (activities.length === limit && index + 1 < entries.length) return ok({ activities, next: activity.id });
+    if (activities.length === limit && index + 1 < entries.length) return { ...page, next: activity.id };
   }
-  return ok({ activities, next });
+  return { ...page, next };
 }
 
 /** Opens an entry. */

@@ -3,8 +3,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { type ActivityRow } from "./entry-rows.ts";
-import { combine, NEWEST, type Slice, type Start } from "./merge.ts";
-import { type Reading, rowsRead, segmentRowsMax, segmentsWithin } from "./reading.ts";
+import { combine, NEWEST, type ReadSlices, type Slice, type Start } from "./merge.ts";
 import { CELLS, entriesOf, type SegmentEntry, segmentLogsOf, smallestCell } from "./segments.ts";
 import { loadForToken } from "../vaults/authorized.ts";
 import { readBatch, type Store } from "../d1/database.ts";
@@ -53,8 +52,15 @@ const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: Ac
 const CALL_BYTES_MAX = 2_000_000;
 const LOG_BYTES_MAX = 1_000_000;
 
-/** Segments of a log that one call reads, unless more entries are wanted or the budget has fewer. */
+/** Segments of a log that one call reads, unless more entries are wanted or fewer rows may be read. */
 const LOG_SEGMENTS_MAX = 64;
+
+/** Rows that D1 counts at most for a segment of a log, and for each log with segments. */
+const SEGMENT_ROWS = 4;
+const LOG_ROWS = 10;
+
+/** Returns the segments of each log for which so many rows suffice. */
+const segmentsWithin = (rows: number, logs: number): number => Math.floor((rows / logs - LOG_ROWS) / SEGMENT_ROWS);
 
 /**
  * The segments of a log that are read: those below an id, the newest first, until they have so many entries (?2), bytes (?8) or segments (?9), and then
@@ -110,11 +116,12 @@ const SQL = {
   dropped: `SELECT 0 AS total, ${newestDropped(1)}`,
 };
 
-interface SliceOptions {
-  readonly countedLogs?: readonly string[];
-  readonly reportedLogs?: readonly string[];
+export interface SliceOptions {
   readonly filter?: ActivityFilter | undefined;
-  readonly reading: Reading;
+  /** The logs whose newest dropped entry is returned. */
+  readonly reportedLogs?: readonly string[];
+  /** True if the entries of these logs are counted too. */
+  readonly isCounted?: boolean | undefined;
 }
 
 type Segments = readonly (readonly [id: string, lines: string])[];
@@ -130,44 +137,34 @@ interface SliceRow {
   readonly segments: string;
 }
 
-/**
- * Reads at most `size` rows, and segments with as many entries, from each start on, in one D1 call. The other parameters are the logs to
- * count, and the logs whose newest dropped entry is returned.
- */
+/** Reads at most `size` rows, and segments with as many entries, from each start on, in one D1 call of at most `rowsMax` rows. */
 export async function readSlices(
   store: Store,
   { claims }: Reader,
-  starts: readonly Start[],
-  size: number,
-  { countedLogs = [], reportedLogs = [], filter = {}, reading }: SliceOptions,
+  [starts, size, rowsMax]: Parameters<ReadSlices<StoredEntry>>,
+  { filter = {}, reportedLogs = [], isCounted = false }: SliceOptions,
 ): Promise<Result<{ slices: Slice<StoredEntry>[]; total: number; dropped: string | undefined }>> {
   // The rows of a log are read with its first segments.
   const parts = starts.flatMap((start) =>
     segmentLogsOf(start.log).map((log, index) => ({ start, log, rows: index === 0 ? log : null })),
   );
-  const listed = parts.map(({ start, log, rows }) => [rows, reading.ended.has(log) ? null : log, start.before]);
-  reading.calls++;
+  const listed = parts.map(({ start, log, rows }) => [rows, log, start.before]);
   type Rows = [SliceRow, { total: number; dropped: string | null }];
   const statements = [
-    slicesStatement(store, listed, size, segmentRowsMax(reading, starts.length * size), filter),
-    totalStatement(store, countedLogs, reportedLogs),
+    slicesStatement(store, listed, size, rowsMax - starts.length * size, filter),
+    totalStatement(store, reportedLogs, isCounted),
   ] as const;
   const answer = await (claims === ADMIN
     ? readBatch<Rows>(store, ...statements)
     : loadForToken<Rows>(store, claims, ...statements));
   if (!answer.ok) return answer;
   const [rows, [count]] = answer.value;
-  // What is counted reads a row for each entry, or a segment, up to the limit: rows first, and then segments.
-  reading.rows -= Math.min(count!.total, 2 * LIMITS.countedActivity) + reportedLogs.length;
   const segments = rows.map((row) => JSON.parse(row.segments) as SliceOfSegments);
   const rest = await readRest(store, parts, segments);
   if (!rest.ok) return rest;
   const slices = parts.flatMap(({ start, log }, index): Slice<StoredEntry>[] => {
     const slice = JSON.parse(rows[index]!.slice) as SliceOfRows;
-    const read = rest.value[index]!;
-    reading.rows -= slice[0] + rowsRead(read[2].length);
-    if (read[2].length === 0) reading.ended.add(log);
-    return [sliceOfRows(start.log, slice, size), sliceOfSegments(start, log, read, filter)];
+    return [sliceOfRows(start.log, slice, size), sliceOfSegments(start, log, rest.value[index]!, filter)];
   });
   const slicesOfLogs = Map.groupBy(slices, ({ log }) => log);
   return ok({
@@ -189,16 +186,16 @@ function slicesStatement(
   { actor, action, result, item, vault }: ActivityFilter,
 ): D1PreparedStatement {
   const values = [actor, action, result, item, vault].map((value) => value ?? null);
-  const searched = Math.max(1, listed.filter(([, log]) => log !== null).length);
+  const searched = Math.max(1, listed.length);
   const bytes = Math.min(LOG_BYTES_MAX, Math.floor(CALL_BYTES_MAX / searched));
   const segments = Math.min(Math.max(size, LOG_SEGMENTS_MAX), Math.max(1, segmentsWithin(segmentRows, searched)));
   return store.db.prepare(SQL.slices).bind(JSON.stringify(listed), size, ...values, bytes, segments);
 }
 
-function totalStatement({ db }: Store, countedLogs: readonly string[], reportedLogs: readonly string[]): D1PreparedStatement {
-  if (countedLogs.length === 0) return db.prepare(SQL.dropped).bind(JSON.stringify(reportedLogs));
-  const logs = JSON.stringify(countedLogs.flatMap(segmentLogsOf));
-  return db.prepare(SQL.total).bind(logs, LIMITS.countedActivity + 1, JSON.stringify(reportedLogs));
+function totalStatement({ db }: Store, logs: readonly string[], isCounted: boolean): D1PreparedStatement {
+  const reported = JSON.stringify(logs);
+  if (!isCounted) return db.prepare(SQL.dropped).bind(reported);
+  return db.prepare(SQL.total).bind(JSON.stringify(logs.flatMap(segmentLogsOf)), LIMITS.countedActivity + 1, reported);
 }
 
 function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: number): Slice<StoredEntry> {
