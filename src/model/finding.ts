@@ -22,7 +22,6 @@ const FINDINGS = {
   content_size_wrong: "A content has another size than its row says",
   content_damaged: "A content does not open",
   content_orphaned: "No row names a content, and its coordinator does not know it",
-  archive_unreadable: "An object of the archive of the log does not open",
   manifest_wrong: "A manifest of a backup is missing, is not authentic, or is that of another snapshot",
   key_removed: "A manifest of a backup needs a root key that ROOT_KEYS does not have",
   chain_broken: "A snapshot is missing between two others",

@@ -6,7 +6,6 @@ import { drainQueue, untilLogged } from "../support/activity.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { sample } from "../support/runs.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
-import { verifyAll } from "../verify/support/verify.ts";
 
 /**
  * Objects of the archive of the log that somebody has changed in R2: the export names what it cannot read, and shows everything else (contract
@@ -130,14 +129,6 @@ describe.each(["rows", "segments"] as const)("an object of %s in the archive", (
     const [key] = keysOf[kind]() as [string];
     const entries = await exportWith(key, "no JSON", `&vault=${vaults[0]}`);
     expect(entries.filter(isNamed)).toMatchObject([{ log: vaults[0], broken: "integrity" }]);
-  });
-
-  it("is a finding of verify, which ends, when it has values that are no entries", async () => {
-    const [key] = keysOf[kind]() as [string];
-    await env.FILES.put(key, "[null, 7]");
-    const { findings } = await verifyAll();
-    await env.FILES.put(key, objects.get(key)!);
-    expect(findings).toContainEqual(expect.objectContaining({ kind: "archive_unreadable", id: key }));
   });
 });
 

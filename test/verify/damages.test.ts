@@ -281,10 +281,6 @@ const ofDeployment: Readonly<Record<string, Damage>> = {
     found: ({ token }) => [{ kind: "token_changed", table: "tokens", id: token }],
     group: 2,
   },
-  "a damaged object of the archive of the log": {
-    plant: () => env.FILES.put("log/2026-11-20/000000", "[{"),
-    found: () => [{ kind: "archive_unreadable", id: "log/2026-11-20/000000" }],
-  },
   "an altered proof of a root key": {
     plant: () => run(`UPDATE root_keys SET proof = ${flipped("proof")}`),
     found: () => [{ kind: "root_key_wrong", table: "root_keys", id: "k1" }],

@@ -2,8 +2,6 @@ import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import worker from "../../src/index.ts";
-import { createRequestId } from "../../src/request-id.ts";
-import { deliver } from "../support/activity.ts";
 import { backUp } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { restore } from "../support/restores.ts";
@@ -30,19 +28,6 @@ const runCron = (archiveDays: number) =>
   worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ACTIVITY_ARCHIVE_DAYS: archiveDays });
 
 describe("a log", () => {
-  it("has each object of the archive named that has a damaged line", async () => {
-    const { vault } = await writtenVault();
-    const entry = { log: vault, action: "READ", result: "SUCCESS", actor: "admin", item: null, version: null } as const;
-    const origin = { userAgent: "", requestIp: "" };
-    for (let line = 0; line < 3; line++) await deliver([{ ...entry, origin, id: createRequestId(Date.now()) }]);
-    await run("UPDATE log_segments SET lines = replace(lines, '\n{', '\n[') WHERE vault_id = ?", vault);
-    advanceClock(32 * DAY);
-    await runCron(90);
-    vi.useRealTimers();
-    const archived = (await verifyAll({})).findings.filter(({ kind }) => kind === "archive_unreadable");
-    expect(archived).toMatchObject([{ id: expect.stringContaining("/copy/") }]);
-  });
-
   it("has its entry named whose damaged id is that of the last one of a slice and a control character", async () => {
     const { vault } = await writtenVault();
     await run(

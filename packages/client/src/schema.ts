@@ -1322,7 +1322,7 @@ export type WebhookMessage = WebhookEventMessage | WebhookResetMessage | Webhook
 /** Something that is wrong (contract 22.2). It has no text of a user. */
 export interface Finding {
   /** What is wrong. */
-  kind: "schema_incomplete" | "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "item_lost" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "archive_unreadable" | "manifest_wrong" | "key_removed" | "chain_broken" | "part_wrong" | "vault_skipped";
+  kind: "schema_incomplete" | "root_key_wrong" | "root_key_missing" | "vault_keys_wrong" | "row_unreadable" | "token_changed" | "index_wrong" | "version_wrong" | "version_missing" | "item_missing" | "item_lost" | "vault_unknown" | "counter_wrong" | "sequence_wrong" | "content_missing" | "content_size_wrong" | "content_damaged" | "content_orphaned" | "manifest_wrong" | "key_removed" | "chain_broken" | "part_wrong" | "vault_skipped";
   /** The id of the vault; of a log that is not of a vault, the id of the log. */
   vault?: string;
   /** The id of the Item. */

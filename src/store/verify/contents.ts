@@ -5,7 +5,7 @@ import { addressOf, type ContentAddress, type KeyedFile } from "../../model/file
 import type { FindingKind } from "../../model/finding.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
-import type { Bucket, ObjectPage } from "../buckets/bucket.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import { fault, type Fault, type Repair } from "../checks/fault.ts";
 import { contentKey, contextOf } from "../contents/object-keys.ts";
@@ -14,8 +14,6 @@ import { FILE_COLUMNS, type FileRow, openFile } from "../items/files.ts";
 import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { DONE, isSpent, type Position, type Slice, stepBytesMax, type VerifyPorts } from "./run.ts";
-import { ARCHIVE, objectOf, readObject } from "../activity/archive.ts";
-import { listStored } from "../activity/page.ts";
 
 /** Checks that each content that a row names exists, has its size, and can be decrypted in every chunk: in FILES or in BACKUPS. */
 
@@ -219,11 +217,6 @@ async function copyContent(backups: Bucket, files: Bucket, address: ContentAddre
   return ok(undefined);
 }
 
-/** The stages that read lists of the bucket FILES: contents without rows, and the archive of the log. */
-
-/** The position at which the slice after a page begins. */
-const afterOf = (page: ObjectPage): Slice["after"] => (page.next === undefined ? undefined : [page.next]);
-
 const PAGE_OBJECTS_MAX = 1_000;
 
 /** SQL: the keys of the list ?2 that no row of the vault ?1 names. A key has no Item, so all rows of Files of the vault are read. */
@@ -270,36 +263,11 @@ export async function checkObjects(
         "no row names it: restore its Item if a File is missing, otherwise delete the object of the bucket",
       );
     });
-  return ok({ faults, checked: {}, after: afterOf(page.value) });
+  return ok({ faults, checked: {}, after: page.value.next === undefined ? undefined : [page.value.next] });
 }
 
 async function unnamedOf(db: D1Database, vault: string, keys: readonly string[]): Promise<Result<string[]>> {
   if (keys.length === 0) return ok([]);
   const read = await runBatch<[{ key: string }]>(db, db.prepare(UNNAMED).bind(vault, JSON.stringify(keys)));
   return read.ok ? ok(read.value[0].map(({ key }) => key)) : read;
-}
-
-/** Limits of a slice: objects, and approximate bytes. */
-const ARCHIVES_MAX = { objects: 15, bytes: 4 * 1024 * 1024 };
-
-/** Checks each object of the archive of the log, and each entry in it. */
-export async function checkArchives({ files, store }: VerifyPorts, { after: [after] }: Position): Promise<Result<Slice>> {
-  const page = await tryBucket(() => files.list({ prefix: ARCHIVE, limit: ARCHIVES_MAX.objects, after: String(after ?? "") }));
-  if (!page.ok) return page;
-  const faults: Fault[] = [];
-  let [rows, bytes, last] = [0, 0, ""];
-  for (const head of page.value.objects) {
-    if (bytes > 0 && bytes + head.size > ARCHIVES_MAX.bytes) return ok({ faults, checked: { rows, bytes }, after: [last] });
-    last = head.key;
-    const text = await tryBucket(async () => (await files.get(head.key))?.text());
-    if (!text.ok) return text;
-    if (text.value === undefined) continue; // past its retention by now
-    const entries = readObject(objectOf(head), text.value);
-    rows += entries.length;
-    bytes += text.value.length;
-    const listed = await Promise.all(entries.map(({ entry }) => listStored(store.keyring, entry)));
-    const broken = listed.filter((one) => "broken" in one).length;
-    if (broken > 0) faults.push(fault("archive_unreadable", { id: head.key }, `${broken} of its entries cannot be decrypted`));
-  }
-  return ok({ faults, checked: { rows, bytes }, after: afterOf(page.value) });
 }

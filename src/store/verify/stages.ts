@@ -3,7 +3,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { type BackupStore, listBackupNumbers, listFolders } from "../backup/load.ts";
 import { runBatch } from "../d1/database.ts";
 import { checkChain, checkNamedBackups, checkParts } from "./backups.ts";
-import { checkContents, checkArchives, checkObjects } from "./contents.ts";
+import { checkContents, checkObjects } from "./contents.ts";
 import { checkNewest, checkSchemaObjects, checkTokens, checkUnknownVaults, checkUses } from "./deployment.ts";
 import { checkItems, checkLog, checkRegistry } from "./rows.ts";
 import type { Plan, Position, Stage } from "./run.ts";
@@ -25,7 +25,6 @@ const SERVED: Readonly<Record<"deployment" | "vault", Stages>> = {
     tokens: checkTokens,
     registry: checkRegistry,
     unknown: checkUnknownVaults,
-    archives: checkArchives,
     newest: checkNewest,
   },
   vault: { vault: checkVault, items: checkItems, log: checkLog, contents: checkContents, objects: checkObjects },
