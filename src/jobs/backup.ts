@@ -3,11 +3,12 @@ import { bytesOfParts, REGISTRY, rowsOfParts } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import type { BackupInput, BackupResult } from "../model/job.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import { countVaults, ensureDeployment, listVaultIds } from "../store/backup/deployment.ts";
 import { type BackupStore, listBackupNumbers, loadNewest, withBuckets } from "../store/backup/load.ts";
 import { type Pruning, prune, PRUNING_START } from "../store/backup/prune.ts";
 import {
   beginRegistry,
+  countVaults,
+  listVaultIds,
   type NamedBackups,
   nameBackup,
   NO_BACKUPS,
@@ -136,25 +137,16 @@ const STAGES: Readonly<Record<Exclude<BackupState["stage"], "done">, (ports: Por
   },
 };
 
-/**
- * Fails with `not_restored` if the database was never used and the bucket has backups, which have to be restored first; and as `ensureDeployment`, because
- * a backup begins once the deployment has its id. A dry run writes no id.
- */
+/** Fails with `not_restored` if the database was never used and the bucket has backups, which have to be restored first. */
 async function beginJob({ store }: Ports, state: BackupState): Promise<Next> {
-  const { vault, dryRun } = state.input;
-  let { total } = state;
-  if (vault === undefined) {
-    const numbers = await listBackupNumbers(store.backups, REGISTRY);
-    if (!numbers.ok) return numbers;
-    const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
-    if (!used.ok) return used;
-    if (!used.value) return fail("not_restored");
-    const counted = await countVaults(store.db);
-    if (!counted.ok) return counted;
-    total = counted.value;
-  }
-  const ensured = dryRun ? ok("") : await ensureDeployment(store);
-  return ensured.ok ? ok({ state: { ...state, stage: "vaults", total } }) : ensured;
+  if (state.input.vault !== undefined) return ok({ state: { ...state, stage: "vaults" } });
+  const numbers = await listBackupNumbers(store.backups, REGISTRY);
+  if (!numbers.ok) return numbers;
+  const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
+  if (!used.ok) return used;
+  if (!used.value) return fail("not_restored");
+  const counted = await countVaults(store.db);
+  return counted.ok ? ok({ state: { ...state, stage: "vaults", total: counted.value } }) : counted;
 }
 
 /** Vaults added to the queue at once. */

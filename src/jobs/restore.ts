@@ -6,7 +6,6 @@ import { fail, map, ok, type Result } from "../model/result.ts";
 import { createRequestId } from "../request-id.ts";
 import { callObject } from "../durable-object-calls.ts";
 import { openOrigin } from "../store/activity/entry-rows.ts";
-import { ensureDeployment } from "../store/backup/deployment.ts";
 import { withBuckets } from "../store/backup/load.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
@@ -125,9 +124,6 @@ async function advance(ports: RestorePorts, state: RestoreState): Promise<Next> 
   const { input, target, restore, registry } = state;
   if (!target) return nextVault(ports, state, registry!);
   if (!restore) {
-    // The checks compare the id of the deployment. A dry run does not write a lost one.
-    const ensured = input.dryRun || registry ? ok("") : await ensureDeployment(ports.store);
-    if (!ensured.ok) return ensured;
     const request: RestoreRequest = { ...target, overwrite: input.overwrite };
     return input.item === undefined ? begin(ports, state, request) : beginOfItem(ports, state, request, input.item);
   }

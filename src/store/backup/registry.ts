@@ -8,15 +8,15 @@ import {
   type VaultBackupRef,
 } from "../../model/backup.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { runBatch } from "../d1/database.ts";
 import { recordBackup } from "../health/backup-figures.ts";
 import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
+import { DEPLOYMENT_LOST, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { tableOf } from "../tables/tables.ts";
 import { cutGroups } from "./cut.ts";
-import { ensureDeployment } from "./deployment.ts";
 import { type BackupStore, findOpen, listBackupNumbers, loadManifest } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import {
@@ -61,13 +61,17 @@ export interface NamedBackups {
   readonly behind: number;
 }
 
-/** Fails with `unavailable`, and as `ensureDeployment`. */
+/** Fails with `unavailable`, and with `misconfigured` if the database has lost the id of its deployment. */
 export async function beginRegistry(store: BackupStore, isFull: boolean): Promise<Result<RegistryBackup>> {
-  const [newest, deployment] = [await findNewest(store, REGISTRY), await ensureDeployment(store)];
+  const { db } = store;
+  const newest = await findNewest(store, REGISTRY);
   if (!newest.ok) return newest;
-  if (!deployment.ok) return deployment;
+  const read = await runBatch<[{ id: string | null }]>(db, db.prepare(SELECT_DEPLOYMENT));
+  if (!read.ok) return read;
+  const deployment = read.value[0][0]!.id;
+  if (deployment === null) return fail("misconfigured", DEPLOYMENT_LOST);
   const { number, open } = newest.value;
-  const begun = { number: number + 1, full: isFull || !open, at: store.now, deployment: deployment.value };
+  const begun = { number: number + 1, full: isFull || !open, at: store.now, deployment };
   return ok({ ...begun, position: FIRST_POSITION, parts: [], rootKeys: [] });
 }
 
@@ -121,7 +125,21 @@ async function writeRows(
   }
 }
 
+/** Returns the ids of some vaults but those that are `done`. Fails with `unavailable`. */
+export async function listVaultIds(db: D1Database, done: readonly string[], limit: number): Promise<Result<string[]>> {
+  const read = await runBatch<[{ id: string }]>(db, db.prepare(SQL.vaults).bind(JSON.stringify(done), limit));
+  return read.ok ? ok(read.value[0].map(({ id }) => id)) : read;
+}
+
+/** Fails with `unavailable`. */
+export async function countVaults(db: D1Database): Promise<Result<number>> {
+  const read = await runBatch<[{ vaults: number }]>(db, db.prepare(SQL.count));
+  return read.ok ? ok(read.value[0][0]!.vaults) : read;
+}
+
 const SQL = {
+  vaults: "SELECT id FROM vaults WHERE id NOT IN (SELECT value FROM json_each(?1)) ORDER BY id LIMIT ?2",
+  count: "SELECT count(*) AS vaults FROM vaults",
   /** The existing vaults of a list. ?1: their ids as a JSON array. */
   existing: "SELECT id FROM vaults WHERE id IN (SELECT value FROM json_each(?1))",
 };

@@ -3,18 +3,15 @@ import { runBatch } from "./database.ts";
 
 /** The id of the deployment, and whether the database was ever used. */
 
-/** SQL: true if a row of `deployment` has an id in the form that a migration gives it. */
-export const IS_DEPLOYMENT = "(length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*')";
-
-/** SQL: the id of the deployment; NULL when its row is lost or damaged. */
-export const DEPLOYMENT_ID = `(SELECT id FROM deployment WHERE ${IS_DEPLOYMENT})`;
+/** SQL: the id of the deployment, in the form that a migration gives it; NULL when its row is lost or damaged. */
+export const DEPLOYMENT_ID = "(SELECT id FROM deployment WHERE length(id) = 32 AND id NOT GLOB '*[^0-9a-f]*')";
 
 /** SQL: the same as a row `{id}`. */
 export const SELECT_DEPLOYMENT = `SELECT ${DEPLOYMENT_ID} AS id`;
 
 /** The report of a lost row in /health and `verify`. */
 export const DEPLOYMENT_LOST =
-  "the row of the table deployment is lost or damaged: the next backup or restore takes its id from the newest manifest of BACKUPS";
+  "the row of the table deployment is lost or damaged: delete what is left of it, and INSERT INTO deployment (id) the id that the newest manifest of BACKUPS has";
 
 /** SQL: true if the deployment has or had vaults or tokens. */
 export const IN_USE =

@@ -173,8 +173,7 @@ async function compareWithRegistry(
 
 /**
  * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault must be free, or
- * its vault must have the data keys of the backup. A restore puts back a lost id of this deployment before it begins. Fails with
- * `backup_damaged`.
+ * its vault must have the data keys of the backup. Without the id of this deployment a backup counts as its own. Fails with `backup_damaged`.
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
   if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
