@@ -114,7 +114,7 @@ export async function startBackup(env: Partial<Env>, now: number): Promise<void>
   if (!env.BACKUPS || backupHour === undefined) return;
   const sinceFirst = now - backupHour * HOUR;
   if (sinceFirst % DAY >= NIGHT_RUNS * HOUR) return;
-  const input: BackupInput = { full: false, dryRun: false };
+  const input: BackupInput = { full: false };
   const job: NewJob = {
     id: await idOfNight(Math.floor(sinceFirst / DAY)),
     request: "nightly",

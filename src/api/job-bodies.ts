@@ -31,7 +31,7 @@ export const jobInputs = {
         message: "needs repair, and not backup",
       }),
     ),
-  backup: z.strictObject({ vault: optional(canonicalId), full: jobFlag, dryRun: jobFlag }),
+  backup: z.strictObject({ vault: optional(canonicalId), full: jobFlag }),
   restore: z
     .strictObject({
       vault: optional(canonicalId),

@@ -59,7 +59,6 @@ type Next = Result<{ readonly state: BackupState; readonly findings?: readonly F
 export const BACKUP: KindOfJob<BackupInput, BackupState> = {
   format: 1,
   holds: ({ vault }) => holdsVault(vault),
-  isDryRun: ({ dryRun }) => dryRun,
   start: (input) => ({
     input,
     stage: "begin",
@@ -162,7 +161,7 @@ async function backUpVaults(ports: Ports, state: BackupState): Promise<Next> {
   const ids = await listVaultIds(ports.store.db, done, QUEUE_MAX);
   if (!ids.ok) return ids;
   if (ids.value.length > 0) return ok({ state: { ...state, queue: ids.value } });
-  return ok({ state: { ...state, stage: input.dryRun ? "done" : "registry" } });
+  return ok({ state: { ...state, stage: "registry" } });
 }
 
 /** Returns the state after the first vault of the queue. */
@@ -189,13 +188,7 @@ async function startVault({ store }: Ports, state: BackupState, vault: string): 
     const named = nameBackup(state.named, beginning.unchanged, false);
     return ok({ state: endOfVault({ ...state, named }, { unchanged: result.unchanged + 1 }) });
   }
-  if (!input.dryRun) return ok({ state: { ...state, vault: beginning.begun } });
-  const planned = {
-    made: result.made + 1,
-    rows: result.rows + Number(beginning.row["items"]),
-    bytes: result.bytes + Number(beginning.row["sealed_bytes"]),
-  };
-  return ok({ state: endOfVault(state, planned) });
+  return ok({ state: { ...state, vault: beginning } });
 }
 
 async function continueVault(ports: Ports, state: BackupState, begun: VaultBackup): Promise<Next> {

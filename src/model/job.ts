@@ -40,11 +40,11 @@ export interface JobResult {
 export interface BackupResult {
   /** The number of the snapshot of the vault, or of the registry; absent before it is written, and of a vault that did not change. */
   readonly snapshot?: number | undefined;
-  /** Counts of vaults: with a new snapshot (in a dry run, with one to be made), unchanged since their newest snapshot, and left out. */
+  /** Counts of vaults: with a new snapshot, unchanged since their newest snapshot, and left out. */
   readonly made: number;
   readonly unchanged: number;
   readonly behind: number;
-  /** The rows and bytes of these snapshots, and the contents that were looked for. With `dryRun`, Items and bytes of the vaults. */
+  /** The rows and bytes of these snapshots, and the contents that were looked for. */
   readonly rows: number;
   readonly bytes: number;
   readonly contents: number;
@@ -98,8 +98,6 @@ export interface BackupInput {
   readonly vault?: string | undefined;
   /** True if every part is written and every content checked, even if earlier snapshots have them. */
   readonly full: boolean;
-  /** True if the backup only counts. */
-  readonly dryRun: boolean;
 }
 
 export interface RewrapInput {

@@ -116,15 +116,16 @@ describe("GET /v1/admin/jobs", () => {
   it("says of a dry run that it is one, and of no other job, also after its end (26.1)", async () => {
     const service = await serviceWith({});
     const vault = await makeVault();
-    const backup = { kind: "backup", vault };
+    await runJob(service, { kind: "backup", vault });
+    const restore = { kind: "restore", vault, overwrite: true };
     const expected = [true, undefined, undefined];
-    for (const [index, body] of [{ ...backup, dryRun: true }, { ...backup, dryRun: false }, backup].entries()) {
+    for (const [index, body] of [{ ...restore, dryRun: true }, { ...restore, dryRun: false }, restore].entries()) {
       const started = await ask(service, "POST", "", { body });
       expect([started.status, started.body.dryRun]).toEqual([202, expected[index]]);
       expect((await endOfJob(service, started.body.id)).dryRun).toBe(expected[index]);
     }
     const jobs: { dryRun?: boolean }[] = (await ask(service, "GET")).body;
-    expect(jobs.map(({ dryRun }) => dryRun)).toEqual(expected.toReversed());
+    expect(jobs.map(({ dryRun }) => dryRun)).toEqual([...expected.toReversed(), undefined]);
   });
 
   it("goes on after a job that was deleted between two pages (11.5)", async () => {

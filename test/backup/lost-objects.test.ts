@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type PartRef, REGISTRY } from "../../src/model/backup.ts";
 import { backedUpIn } from "../../src/store/tables/tables.ts";
 import { untilLogged } from "../support/activity.ts";
-import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
+import { backUp, backUpAll, newestOf, snapshotsOf } from "../support/backup.ts";
 import { countingBucket, wrapBucket } from "../support/bindings.ts";
 import { freshFile, objectsOf } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
@@ -100,13 +100,6 @@ describe("a backup after the bucket has lost an object of the newest snapshot", 
       expect(await foundInNewest(REGISTRY)).toEqual([]);
     },
   );
-
-  it("is planned with dryRun, which writes nothing (21.4)", async () => {
-    const { vault } = await backedUpVault();
-    await LOSSES["a content"]!(vault);
-    expect(await backUpJob({ vault, dryRun: true })).toMatchObject({ result: { backup: { made: 1 } } });
-    expect(await contentsOf(vault)).toEqual([]);
-  });
 });
 
 it("a backup takes no other object of the folder of a vault for a manifest", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { missingContentsOf } from "../../src/model/backup.ts";
 import { countingBucket, countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { untilLogged } from "../support/activity.ts";
-import { backUp, backUpJob, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, type VaultRows } from "../support/backup.ts";
+import { backUp, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, type VaultRows } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { JOBS } from "../support/jobs.ts";
 import { seedItems, login } from "../support/seed.ts";
@@ -138,14 +138,6 @@ describe("a snapshot", () => {
     expect(await backUp(vault)).toMatchObject({ state: "done", findings: [], snapshot: 2 });
     expect(missingContentsOf((await newestOf(vault)).manifest)).toEqual([]);
     expect(await env.BACKUPS.head(`contents/${object!.key}`)).not.toBeNull();
-  });
-
-  it("with dryRun tells what would be made, and changes nothing (21.4)", async () => {
-    const { vault, items, call } = await freshVault();
-    await call("POST", items, { body: LOGIN });
-    const { result } = await backUpJob({ vault, dryRun: true });
-    expect(result.backup).toMatchObject({ made: 1, unchanged: 0, rows: 1 });
-    expect((await env.BACKUPS.list({ prefix: `vaults/${vault}` })).objects).toEqual([]);
   });
 
   it("of a vault that does not exist is a 404 (21.1)", async () => {

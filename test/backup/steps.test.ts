@@ -39,7 +39,7 @@ describe("a step of a backup", () => {
     const store = await backupStore();
     const context = { store, isSpent: () => true, spaceCommits: async () => undefined };
     const begun = must("begin a backup", await beginVault(store, vault, false));
-    let reached: object = (begun as { begun: VaultBackup }).begun;
+    let reached: object = begun as VaultBackup;
     for (let steps = 0; "stage" in reached && steps < 20; steps++)
       reached = must("make a step", await stepVault(context, reached as VaultBackup)) as object;
     expect(reached).toHaveProperty("open");

@@ -1054,7 +1054,7 @@ export interface NewJob {
   vault?: Uuid | null;
   /** Of a `backup`: every part is written, and every content looked for (contract 21.4). */
   full?: boolean | null;
-  /** Of a `backup` or `restore`: it tells what it would do, and changes nothing. */
+  /** Of a `restore`: it tells what it would do, and changes nothing. */
   dryRun?: boolean | null;
   /** Of a `verify`: contents of Files are only looked for, and not read. */
   quick?: boolean | null;
@@ -1077,7 +1077,7 @@ export interface Job {
   id: Uuid;
   /** What the job does. */
   kind: "rewrap" | "verify" | "backup" | "restore" | "expire" | "purge";
-  /** Of a `backup` or `restore` that only tells what it would do; otherwise absent. */
+  /** Of a `restore` that only tells what it would do; otherwise absent. */
   dryRun?: true;
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "done" | "failed" | "stopped";
@@ -1105,15 +1105,15 @@ export interface Job {
     backup?: {
       /** The number of the snapshot of `vault`, or of the registry; absent before it is written. */
       snapshot?: number;
-      /** The vaults that got a snapshot, or with `dryRun` would get one. */
+      /** The vaults that got a snapshot. */
       made: number;
       /** The vaults that are as their newest snapshot has them. */
       unchanged: number;
       /** The vaults that were left out, because their backups failed. */
       behind: number;
-      /** The rows of the snapshots; with `dryRun`, the Items of the vaults. */
+      /** The rows of the snapshots. */
       rows: number;
-      /** The bytes of the snapshots; with `dryRun`, of the sealed texts of the vaults. */
+      /** The bytes of the snapshots. */
       bytes: number;
       /** The contents of Files that were looked for. */
       contents: number;

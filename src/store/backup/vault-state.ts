@@ -143,8 +143,8 @@ export async function loadSharedParts(
  */
 export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
 
-/** The beginning of a vault's backup: its state and the row of the vault, or the newest backup if that has the state of the vault. */
-type Beginning = "deleted" | { readonly unchanged: OpenManifest } | { readonly begun: VaultBackup; readonly row: Slice["row"] };
+/** The beginning of a vault's backup: its state, or the newest backup if that has the state of the vault. */
+type Beginning = "deleted" | { readonly unchanged: OpenManifest } | VaultBackup;
 
 /**
  * Begins the backup of a vault. One is made also of an unchanged vault whose newest backup is under another root key than the active one, lacks contents, or
@@ -156,10 +156,8 @@ export async function beginVault(store: BackupStore, vault: string, isFull: bool
   if (!read.ok) return read;
   if (!read.value) return ok("deleted");
   const { number, open } = newest.value;
-  const { row } = read.value;
   if (!isFull && open && (await isUnchanged(store, open, read.value))) return ok({ unchanged: open });
-  const begun = { vault, full: isFull || !open, number: number + 1, restarts: -1 };
-  return ok({ begun: beginAgain(begun, read.value), row });
+  return ok(beginAgain({ vault, full: isFull || !open, number: number + 1, restarts: -1 }, read.value));
 }
 
 async function isUnchanged(

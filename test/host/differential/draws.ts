@@ -90,7 +90,7 @@ const job: Draw = (w) => ({
     { kind: "verify", vault: w.one("vault"), repair: true },
     { kind: "verify", backup: true },
     { kind: "backup" },
-    { kind: "backup", vault: w.one("vault"), full: w.chance(0.3), dryRun: w.chance(0.3) },
+    { kind: "backup", vault: w.one("vault"), full: w.chance(0.3) },
     { kind: "restore", vault: w.one("vault"), dryRun: w.chance(0.6), overwrite: w.chance(0.5) },
     { kind: "restore", ...w.place("item"), overwrite: w.chance(0.5) },
     { kind: "nope" },

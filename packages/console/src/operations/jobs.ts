@@ -57,12 +57,11 @@ export const nameOf = ({ kind, dryRun }: Job): string => (dryRun ? `${KINDS[kind
 /** What a job has done, or would do, in words. */
 export function resultOf({ dryRun, result = {}, findings, reason }: Job): string {
   const { checked, backup, restored } = result;
-  const would = dryRun ? "would be " : "";
   const texts = [
     checked && `${plural(checked.rows, "row")} and ${plural(checked.contents, "file")} checked`,
-    backup && `${plural(backup.made, "vault")} ${would}backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
+    backup && `${plural(backup.made, "vault")} backed up, ${backup.unchanged} unchanged, ${formatSize(backup.bytes)}`,
     backup && backup.behind > 0 && `${plural(backup.behind, "vault")} left out`,
-    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "item")} ${would}restored`,
+    restored && `${plural(restored.vaults, "vault")} and ${plural(restored.items, "item")} ${dryRun ? "would be " : ""}restored`,
     findings.length > 0 && plural(findings.length, "finding"),
     reason && reason.replaceAll("_", " "),
   ];

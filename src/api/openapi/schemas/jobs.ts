@@ -44,7 +44,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
     kind: "What the job does.",
     vault: "Only this vault; absent: the whole deployment.",
     full: "Of a `backup`: every part is written, and every content looked for (contract 21.4).",
-    dryRun: "Of a `backup` or `restore`: it tells what it would do, and changes nothing.",
+    dryRun: "Of a `restore`: it tells what it would do, and changes nothing.",
     quick: "Of a `verify`: contents of Files are only looked for, and not read.",
     backup: "The backups are checked, and not what the service serves (contract 22.6).",
     item: "Only this Item of `vault` is restored (contract 21.28).",
@@ -62,7 +62,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       dryRun: {
         type: "boolean",
         const: true,
-        description: "Of a `backup` or `restore` that only tells what it would do; otherwise absent.",
+        description: "Of a `restore` that only tells what it would do; otherwise absent.",
       },
       state: words("Whether it has begun, and how it ended.", JOB_STATES),
       progress: closed("How far it is, in units of its kind.", {
@@ -82,11 +82,11 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
             "What a `backup` has made (contract 21.1).",
             {
               snapshot: integer("The number of the snapshot of `vault`, or of the registry; absent before it is written.", 1),
-              made: integer("The vaults that got a snapshot, or with `dryRun` would get one.", 0),
+              made: integer("The vaults that got a snapshot.", 0),
               unchanged: integer("The vaults that are as their newest snapshot has them.", 0),
               behind: integer("The vaults that were left out, because their backups failed.", 0),
-              rows: integer("The rows of the snapshots; with `dryRun`, the Items of the vaults.", 0),
-              bytes: integer("The bytes of the snapshots; with `dryRun`, of the sealed texts of the vaults.", 0),
+              rows: integer("The rows of the snapshots.", 0),
+              bytes: integer("The bytes of the snapshots.", 0),
               contents: integer("The contents of Files that were looked for.", 0),
             },
             ["snapshot"],

@@ -21,10 +21,11 @@ type BackupCall = Call<typeof BACKUP_OPTIONS>;
  * vaults were left out.
  */
 export async function backup({ io, options, admin: connect }: BackupCall): Promise<number> {
-  if (options["copy-only"] && options.to === undefined) throw new CliError("--copy-only needs --to", { exit: "usage" });
+  const copiesOnly = options["copy-only"] || options["dry-run"];
+  if (copiesOnly && options.to === undefined) throw new CliError("--copy-only and --dry-run need --to", { exit: "usage" });
   if (options.to !== undefined) await requireFolder("--to", options.to, true);
   const client = await connect();
-  if (options["copy-only"]) {
+  if (copiesOnly) {
     await mirror(io, client, options.to!, options["dry-run"] ?? false);
     return EXIT.ok;
   }
@@ -37,15 +38,14 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
     await list(io, client, vault, options.format);
     return EXIT.ok;
   }
-  const isDry = options["dry-run"] ?? false;
-  const json = { kind: "backup" as const, full: options.full ?? false, dryRun: isDry, ...(vault !== undefined && { vault }) };
+  const json = { kind: "backup" as const, full: options.full ?? false, ...(vault !== undefined && { vault }) };
   const job = await runJob(io, client, { json, label: "backed up", unit: "vault" });
   const made = job.result?.backup ?? NOTHING_MADE;
   const findings = await findingsOf(client, job);
-  await report(io, made, isDry);
+  await report(io, made);
   if (vault === undefined && made.snapshot !== undefined) await tell(io, `Backup ${made.snapshot} is complete`);
   await tellFindings(io, findings);
-  if (options.to !== undefined) await mirror(io, client, options.to, isDry);
+  if (options.to !== undefined) await mirror(io, client, options.to);
   if (made.behind > 0) throw new CliError(`${plural(made.behind, "vault")} of ${vaultsOf(made)} not backed up`, AGAIN);
   return EXIT.ok;
 }
@@ -59,11 +59,9 @@ const AGAIN = {
 
 const vaultsOf = ({ made, unchanged, behind }: BackedUp): number => made + unchanged + behind;
 
-async function report(io: Io, backedUp: BackedUp, isDry: boolean): Promise<void> {
+async function report(io: Io, backedUp: BackedUp): Promise<void> {
   const { made, unchanged, rows, bytes, contents } = backedUp;
   const counts = `unchanged: ${unchanged} of ${plural(vaultsOf(backedUp), "vault")}`;
-  if (isDry)
-    return tell(io, `Would back up ${plural(made, "vault")} with ${plural(rows, "item")} (${plural(bytes, "byte")}); ${counts}`);
   const size = `${plural(rows, "row")} (${plural(bytes, "byte")})`;
   await tell(io, `Backed up ${plural(made, "vault")} with ${size}, and looked at ${plural(contents, "content")}; ${counts}`);
 }

@@ -13,7 +13,7 @@ export const BACKUP_OPTIONS = {
   full: { type: "boolean", summary: "write everything again and check every file" },
   list: { type: "boolean", summary: "list the backups, or the snapshots of --vault" },
   vaults: { type: "boolean", summary: "list the vaults in the backups, including deleted ones" },
-  "dry-run": { type: "boolean", summary: "show what would be backed up and copied; change nothing" },
+  "dry-run": { type: "boolean", summary: "with --to: show which existing backups would be copied; change nothing" },
   ...FORMAT_OPTION,
 } as const satisfies Options;
 
