@@ -21,14 +21,14 @@ import {
 import { type EngineContext, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
+/** How often a request that waits for the end of a job looks for it. */
+const LOOK_MS = 100;
+
 /**
  * The only Durable Object of the deployment: it creates every job, keeps their list, and runs them. During a deployment, Workers of one
  * release call an operator of another, so its methods keep their names.
  */
 export class Operator extends DurableObject<Env> {
-  /** The requests that wait for the end of a job, by its id. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     migrateObject(ctx.storage.sql, OPERATOR_MIGRATIONS);
@@ -74,10 +74,11 @@ export class Operator extends DurableObject<Env> {
 
   /** Returns a job. Waits at most `wait` milliseconds for its end. Fails with `job_not_found`. */
   async get(id: string, wait: number): Promise<Result<Job>> {
-    const job = this.#load(id);
-    if (!job.ok || hasEnded(job.value.state) || wait === 0) return job;
-    await this.#waitForEnd(id, wait);
-    return this.#load(id);
+    for (let left = wait; ; left -= LOOK_MS) {
+      const job = this.#load(id);
+      if (!job.ok || hasEnded(job.value.state) || left <= 0) return job;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(left, LOOK_MS)));
+    }
   }
 
   /** Returns jobs, newest first, after the place `after`. */
@@ -106,7 +107,6 @@ export class Operator extends DurableObject<Env> {
     const row = loadJob(sql, id);
     if (row && !hasEnded(row.state) && !mayStop(row)) return fail("job_unstoppable");
     endJob(sql, id, "stopped", Date.now());
-    this.#endWaiting(id);
     await setNextAlarm(this.ctx.storage); // of a job that has waited for this one
     return this.#load(id);
   }
@@ -121,7 +121,6 @@ export class Operator extends DurableObject<Env> {
     };
     try {
       await runStep(context);
-      for (const id of this.#waiting.keys()) this.#endWaiting(id);
     } catch (error) {
       logFailure("The alarm of the operator", error);
     } finally {
@@ -140,24 +139,5 @@ export class Operator extends DurableObject<Env> {
     const { sql } = this.ctx.storage;
     const row = loadJob(sql, id);
     return row ? ok(jobOf(sql, row)) : fail("job_not_found");
-  }
-
-  async #waitForEnd(id: string, milliseconds: number): Promise<void> {
-    const waiting = this.#waiting.get(id) ?? new Set();
-    this.#waiting.set(id, waiting);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    waiting.add(resolve);
-    const timer = setTimeout(resolve, milliseconds);
-    await promise;
-    clearTimeout(timer);
-    waiting.delete(resolve);
-    if (waiting.size === 0) this.#waiting.delete(id);
-  }
-
-  /** Answers the requests that wait for the job, if it has ended. */
-  #endWaiting(id: string): void {
-    const row = loadJob(this.ctx.storage.sql, id);
-    if (row && !hasEnded(row.state)) return;
-    for (const resolve of this.#waiting.get(id) ?? []) resolve();
   }
 }
