@@ -174,19 +174,19 @@ const run = (sql: string, ...values: unknown[]) =>
     .bind(...values)
     .run();
 
-describe("a backup begins again", () => {
+describe("a backup", () => {
   it.each<[string, number, (vault: string) => Promise<unknown>]>([
     [
-      "when the log lacks an entry of a write since it began",
+      "begins again when the log lacks an entry of a write since it began",
       2,
       (vault) => run("UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ? AND sequence = 8", vault),
     ],
     [
-      "when D1 was restored to an earlier time",
+      "begins again when D1 was restored to an earlier time",
       2,
       (vault) => run("UPDATE activity SET at = at - 1 WHERE vault_id = ? AND sequence = 8", vault),
     ],
-    ["when the vault has got other keys", 1, (vault) => addKeyInDatabase(vault)],
+    ["goes on when the vault has got other keys", 1, (vault) => addKeyInDatabase(vault)],
   ])("%s, and is whole", async (_, changedAfter, change) => {
     const { vault, post } = await backedUp();
     await post();

@@ -8,7 +8,6 @@ import {
   beginAgain,
   type Moment,
   type Next,
-  stateOfKeys,
   type VaultBackup,
   writingOf,
 } from "./vault-state.ts";
@@ -26,9 +25,6 @@ const RESTARTS_MAX = 5;
 /** Begins again, unless it has begun too often. Fails with `database_restored`. */
 export const restart = (state: VaultBackup, slice: Slice): Next =>
   state.restarts < RESTARTS_MAX ? ok(beginAgain(state, slice)) : fail("database_restored");
-
-/** Returns true if the rows of a slice fit the rows that were read before. */
-const fits = ({ keys }: VaultBackup, slice: Slice): boolean => slice.isComplete && stateOfKeys(slice.row) === keys;
 
 /** Reads Items, and writes their parts. Fails with `unavailable` or `database_restored`. */
 export const readItems = (context: BackupContext, state: VaultBackup): Promise<Next> =>
@@ -65,7 +61,7 @@ async function readUnits(
     if (!read.ok) return read;
     const slice = read.value;
     if (!slice) return ok("deleted");
-    if (!fits(state, slice)) return restart(state, slice);
+    if (!slice.isComplete) return restart(state, slice);
     keys = slice.next;
     collector.add(slice.rows);
     const frontier = frontierOf(keys);
@@ -130,7 +126,7 @@ export async function readChanges(context: BackupContext, begun: VaultBackup): P
       if (!read.ok) return read;
       const slice = read.value;
       if (!slice) return ok("deleted");
-      if (!fits(state, slice)) return restart(state, slice);
+      if (!slice.isComplete) return restart(state, slice);
       const isFirstOfPass = state.until === undefined;
       keys = slice.next;
       collector.add(slice.rows);

@@ -1,4 +1,3 @@
-import { parseKeyList } from "../../crypto/key-list.ts";
 import type { Cell, Manifest, PartRef } from "../../model/backup.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import { ok, type Result } from "../../model/result.ts";
@@ -26,8 +25,6 @@ export interface VaultBackup {
   readonly stage: "items" | "changes" | "merge" | "log" | "contents" | "end";
   /** Number of restarts of the backup. */
   readonly restarts: number;
-  /** The ids of the keys of the vault, none of which may be removed while rows are read. */
-  readonly keys: string;
   /** The Item, or the entry of the log, up to which everything was read. */
   readonly after: string;
   /** The write after which changes are read in this pass, and the write at which the pass began; absent before its first slice. */
@@ -137,12 +134,6 @@ export async function loadSharedParts(
   return ok(new Map(before.value.manifest.parts.map((part) => [part.sha256, part])));
 }
 
-/**
- * Returns the ids of the keys of a vault. The manifest has the list at the moment of the backup. A backup starts again if the list has changed
- * since the first row was read.
- */
-export const stateOfKeys = ({ keys }: Slice["row"]): string => JSON.stringify(parseKeyList(String(keys)).map(({ id }) => id));
-
 /** The beginning of a vault's backup: its state, or the newest backup if that has the state of the vault. */
 type Beginning = "deleted" | { readonly unchanged: OpenManifest } | VaultBackup;
 
@@ -174,14 +165,13 @@ async function isUnchanged(
 /** Returns the state before the first slice. `read` is what was read last of the vault. */
 export const beginAgain = (
   { vault, full, number, restarts }: Pick<VaultBackup, "vault" | "full" | "number" | "restarts">,
-  read: Pick<Slice, "row" | "head">,
+  read: Pick<Slice, "head">,
 ): VaultBackup => ({
   vault,
   full,
   number,
   restarts: restarts + 1,
   stage: "items",
-  keys: stateOfKeys(read.row),
   after: "",
   since: read.head,
   parts: [],
