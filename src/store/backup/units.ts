@@ -1,5 +1,5 @@
 import type { Cell, Part } from "../../model/backup.ts";
-import type { Unit } from "./cut.ts";
+import { cutRows, type Unit } from "./cut.ts";
 import { SOURCES, type SourceName, VERSION_NUMBERS } from "./read-rows.ts";
 
 /** The rows of a vault as units that stay together: the rows of an Item in all tables, or an entry of the log. */
@@ -62,15 +62,12 @@ export const partOf = (name: SourceName, units: readonly RowUnit[]): Part => ({
 export const unitsOfPart = (name: SourceName, { tables }: Part): RowUnit[] =>
   unitsOf(SOURCES[name].map((source) => tables.find(({ table }) => table === source.name)?.rows ?? []));
 
-/**
- * Cuts a unit that is larger than a part, with its rows in order. `cut` returns the number of leading rows of a piece, given their
- * characters.
- */
-export function piecesOf(unit: RowUnit, cut: (characters: readonly number[], areAll: boolean) => number | undefined): RowUnit[] {
+/** Cuts a unit that is larger than a part, with its rows in order. */
+export function piecesOf(unit: RowUnit): RowUnit[] {
   const pieces: RowUnit[] = [];
   let rest = unit.rows.flatMap((rows, index) => rows.map((row) => ({ index, row, characters: JSON.stringify(row).length + 1 })));
   while (rest.length > 0) {
-    const count = cut(
+    const count = cutRows(
       rest.map(({ characters }) => characters),
       true,
     )!;

@@ -2,7 +2,7 @@ import type { Manifest, Part, PartRef } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { tryBucket } from "../buckets/calls.ts";
 import { contentsOfPart } from "./contents.ts";
-import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX } from "./cut.ts";
+import { areOfOneDay, cutGroups, cutItems, PART_MAX } from "./cut.ts";
 import type { BackupStore } from "./load.ts";
 import { type OpenManifest, presentManifest } from "./manifest.ts";
 import { manifestKey, partKey } from "./object-keys.ts";
@@ -70,7 +70,7 @@ export async function writeUnits(
     const [first] = some as [RowUnit];
     // A piece of a unit has the rows that fit: only a unit that is alone may have several.
     const isLarge = count === 1 && first.characters > PART_MAX.characters;
-    for (const group of isLarge ? piecesOf(first, cutRows).map((piece) => [piece]) : [some]) {
+    for (const group of isLarge ? piecesOf(first).map((piece) => [piece]) : [some]) {
       const written = await writePart(writing, partOf(name, group), name === "items" ? first.id : undefined);
       if (!written.ok) return written;
       parts.push(written.value);
