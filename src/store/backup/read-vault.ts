@@ -3,14 +3,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { frontierOf, keysAfter, readSlice, type Slice, type Wanted } from "./read-rows.ts";
 import { cutRows } from "./cut.ts";
 import { createCollector, partOf, type RowUnit } from "./units.ts";
-import {
-  type BackupContext,
-  beginAgain,
-  type Moment,
-  type Next,
-  type VaultBackup,
-  writingOf,
-} from "./vault-state.ts";
+import { type BackupContext, beginAgain, type Moment, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
 import { writePart, writeUnits } from "./write.ts";
 
 /**
