@@ -8,7 +8,7 @@ import {
   type VaultBackupRef,
 } from "../../model/backup.ts";
 import type { Keyring } from "../../crypto/keyring.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { runBatch } from "../d1/database.ts";
 import { recordBackup } from "../health/backup-figures.ts";
@@ -126,16 +126,14 @@ async function writeRows(
 }
 
 /** Returns the ids of some vaults but those that are `done`. Fails with `unavailable`. */
-export async function listVaultIds(db: D1Database, done: readonly string[], limit: number): Promise<Result<string[]>> {
-  const read = await runBatch<[{ id: string }]>(db, db.prepare(SQL.vaults).bind(JSON.stringify(done), limit));
-  return read.ok ? ok(read.value[0].map(({ id }) => id)) : read;
-}
+export const listVaultIds = async (db: D1Database, done: readonly string[], limit: number): Promise<Result<string[]>> =>
+  map(await runBatch<[{ id: string }]>(db, db.prepare(SQL.vaults).bind(JSON.stringify(done), limit)), ([rows]) =>
+    rows.map(({ id }) => id),
+  );
 
 /** Fails with `unavailable`. */
-export async function countVaults(db: D1Database): Promise<Result<number>> {
-  const read = await runBatch<[{ vaults: number }]>(db, db.prepare(SQL.count));
-  return read.ok ? ok(read.value[0][0]!.vaults) : read;
-}
+export const countVaults = async (db: D1Database): Promise<Result<number>> =>
+  map(await runBatch<[{ vaults: number }]>(db, db.prepare(SQL.count)), ([[row]]) => row!.vaults);
 
 const SQL = {
   vaults: "SELECT id FROM vaults WHERE id NOT IN (SELECT value FROM json_each(?1)) ORDER BY id LIMIT ?2",

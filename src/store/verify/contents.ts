@@ -3,7 +3,7 @@ import { openStream } from "../../crypto/pieces.ts";
 import { chunkCount, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { addressOf, type ContentAddress, type KeyedFile } from "../../model/file.ts";
 import type { FindingKind } from "../../model/finding.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -36,10 +36,8 @@ const wrongSize = (size: number, expected: number): ContentFault | undefined =>
   size === expected ? undefined : { kind: "content_size_wrong", detail: `${size} sealed bytes instead of ${expected}` };
 
 /** Looks for an object without reading it. Fails with `unavailable`. */
-async function sizeFault(bucket: Bucket, key: string, expected: number): Promise<Result<ContentFault | undefined>> {
-  const object = await tryBucket(() => bucket.head(key));
-  return object.ok ? ok(object.value ? wrongSize(object.value.size, expected) : MISSING) : object;
-}
+const sizeFault = async (bucket: Bucket, key: string, expected: number): Promise<Result<ContentFault | undefined>> =>
+  map(await tryBucket(() => bucket.head(key)), (object) => (object ? wrongSize(object.size, expected) : MISSING));
 
 /** Authenticates the chunks of a content from one on, about as many bytes as the step may read. Fails with `unavailable`. */
 async function authenticateContent(
@@ -146,8 +144,7 @@ async function checkContent(
   bytesMax: number,
 ): Promise<Result<CheckedContent>> {
   if (!quick) return authenticateContent(bucket, key, content, first, bytesMax);
-  const size = await sizeFault(bucket, key, sealedFileSize(content.file.size));
-  return size.ok ? ok({ bytes: 0, fault: size.value }) : size;
+  return map(await sizeFault(bucket, key, sealedFileSize(content.file.size)), (found) => ({ bytes: 0, fault: found }));
 }
 
 /** Only Items that have Files count. */
