@@ -62,8 +62,8 @@ describe("a snapshot", () => {
     await backUp(vault);
     const { count, db } = countingDatabase();
     expect(await backUp(vault, { env: { DB: db } })).toMatchObject({ state: "done", made: 0, unchanged: 1 });
-    // The request asks whether the vault exists, and the job for the id of the deployment.
-    expect(count).toMatchObject({ calls: 3, rowsWritten: 0 });
+    // The request asks whether the vault exists.
+    expect(count).toMatchObject({ calls: 2, rowsWritten: 0 });
     expect(count.rowsRead).toBeLessThanOrEqual(13);
     expect(await snapshotsOf(vault)).toEqual([1]);
   });
@@ -115,8 +115,8 @@ describe("a snapshot", () => {
     const { count, db } = countingDatabase();
     await backUp(vault, { env: { DB: db } });
     const alone = { ...count };
-    // Whether it exists; the deployment; its state before; two slices, and what has changed since; its log, and its state at the end.
-    expect(alone.calls).toBe(8);
+    // Whether it exists; its state before; two slices, and what has changed since; its log, and its state at the end.
+    expect(alone.calls).toBe(7);
     await largeVault(1_000);
     await untilLogged();
     const again = countingDatabase();
