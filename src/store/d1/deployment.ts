@@ -11,7 +11,7 @@ export const SELECT_DEPLOYMENT = `SELECT ${DEPLOYMENT_ID} AS id`;
 
 /** The report of a lost row in /health and `verify`. */
 export const DEPLOYMENT_LOST =
-  "the row of the table deployment is lost or damaged: delete what is left of it, and INSERT INTO deployment (id) the id that the newest manifest of BACKUPS has";
+  "the row of the table deployment is lost or damaged: replace it by one with the id that the newest manifest of BACKUPS has";
 
 /** SQL: true if the deployment has or had vaults or tokens. */
 export const IN_USE =
