@@ -11,7 +11,7 @@ export interface RestoreInput {
   readonly snapshot?: number | undefined;
   /** True if the restore may replace data that is newer than the backup. */
   readonly overwrite: boolean;
-  /** True if nothing changes. The restore then only decrypts all data that it would restore. */
+  /** True if nothing changes. The restore then only checks parts, and looks for contents. */
   readonly dryRun: boolean;
   /** The id of the entry in the log of each vault, which no other request has, and where the request came from. */
   readonly entry: string;

@@ -8,6 +8,7 @@ import { admin, client, makeToken } from "../support/service.ts";
 import { endOfJob, JOBS, serviceWith, startJob } from "../support/jobs.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { CASES, damage, type Row } from "../damage/support/rows.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** The restore of one Item (contract 21.28). */
 
@@ -28,11 +29,11 @@ async function freshBackup() {
   return { ...fresh, before: await contentOf(fresh), file: fresh.one.split("/").at(-1)! };
 }
 
-/** Damages the only content in the backup. Out: the finding that names it. */
-async function damageCopy({ vault, item, file }: Awaited<ReturnType<typeof freshBackup>>) {
+/** Deletes the only content in the backup. Returns the finding that names it. */
+async function deleteCopy({ vault, item, file }: Awaited<ReturnType<typeof freshBackup>>) {
   const [copy] = (await env.BACKUPS.list({ prefix: `contents/${vault}` })).objects;
-  await env.BACKUPS.put(copy!.key, "damaged");
-  return { kind: "content_damaged", vault, item, file, id: copy!.key.slice("contents/".length) };
+  await env.BACKUPS.delete(copy!.key);
+  return { kind: "content_missing", vault, item, file, id: copy!.key.slice("contents/".length) };
 }
 
 describe("the restore of an Item", () => {
@@ -128,7 +129,7 @@ describe("the restore of an Item", () => {
     }
   });
 
-  it("brings an Item that is not there back without a File whose content is damaged, and names it", async () => {
+  it("brings an Item that is not there back without a File whose content is missing, and names it", async () => {
     const fresh = await freshBackup();
     const { vault, item, call, path } = fresh;
     const { title, fields } = (await call("GET", path)).body;
@@ -136,7 +137,7 @@ describe("the restore of an Item", () => {
     const { token } = await makeToken({ [vault]: "rwd" });
     expect(await client(token)("DELETE", `/v1/vaults/${vault}/deleted-items/${item}`)).toMatchObject({ status: 204 });
     await env.FILES.delete(await objectsOf(vault));
-    const findings = [await damageCopy(fresh)];
+    const findings = [await deleteCopy(fresh)];
     for (const dryRun of [true, false])
       expect(await restore({ vault, item, dryRun })).toMatchObject({ status: 200, body: { findings } });
     const after = (await call("GET", path)).body;
@@ -144,7 +145,7 @@ describe("the restore of an Item", () => {
     expect(after.files ?? []).toEqual([]);
   });
 
-  it("leaves a File as it is whose content is damaged in the snapshot, and names it", async () => {
+  it("leaves a File as it is whose content is missing in the snapshot, and names it", async () => {
     const fresh = await freshBackup();
     const { vault, item, call, path, one, before } = fresh;
     await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Newer" }] });
@@ -152,7 +153,7 @@ describe("the restore of an Item", () => {
     const newer = (await call("GET", path)).body.files;
     const [content] = (await env.BACKUPS.list({ prefix: `contents/${vault}` })).objects;
     await env.FILES.delete(content!.key.slice("contents/".length));
-    const findings = [await damageCopy(fresh)];
+    const findings = [await deleteCopy(fresh)];
     for (const dryRun of [true, false])
       expect(await restore({ vault, item, overwrite: true, dryRun })).toMatchObject({ status: 200, body: { findings } });
     expect(await contentOf(fresh)).toEqual({ ...(before as object), files: newer });
@@ -184,13 +185,14 @@ describe("the restore of an Item", () => {
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
   });
 
-  it("copies a content again of which a later byte is damaged in FILES", async () => {
+  it("does not read a content that FILES has, and a verify repairs a damaged one", async () => {
     const fresh = await freshBackup();
     const { vault, item } = fresh;
     const [key] = await objectsOf(vault);
     const bytes = new Uint8Array(await (await env.FILES.get(key!))!.arrayBuffer());
     await env.FILES.put(key!, bytes.with(bytes.length - 100, bytes.at(-100)! ^ 1));
     expect(await restore({ vault, item })).toMatchObject({ status: 200, body: { state: "done", findings: [] } });
+    await verifyAll({ vault, repair: true });
     expect(await bytesOf(await fresh.download(fresh.file))).toEqual(pattern(20_000));
   });
 

@@ -1,10 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
+import { addressOf } from "../../src/model/file.ts";
+import { contentsOfPart, copyContents } from "../../src/store/backup/contents.ts";
 import { loadManifest, loadNewest, loadPart } from "../../src/store/backup/load.ts";
 import { checkPart } from "../../src/store/checks/parts.ts";
+import { loadContent } from "../../src/store/contents/download.ts";
+import { contentKey } from "../../src/store/contents/object-keys.ts";
 import { openVaultRow } from "../../src/store/restore/check.ts";
-import { bringContent, fileRowsOf, openPartFiles } from "../../src/store/restore/contents.ts";
 import { openKeys } from "../../src/store/vaults/rows.ts";
 import type { Example } from "../../vectors/forms/example.ts";
 import { FORMS } from "../../vectors/forms/forms.ts";
@@ -88,10 +91,11 @@ describe("the example of a backup", () => {
         const checked = await checkPart({ store, vault, keys }, manifest.number, part);
         expect(checked.faults).toEqual([]);
         rows += checked.rows;
-        for (const file of keys ? await openPartFiles(keys, vault, fileRowsOf(part)) : []) {
-          expect(valueOf(await bringContent(store, file, { dryRun: true }))).toBeUndefined();
-          contents += 1;
-        }
+        const contentKeys = contentsOfPart(vault, part).map(contentKey);
+        await copyContents({ store, to: "files", isSpent: () => false }, contentKeys);
+        contents += contentKeys.length;
+        for (const { item, file } of checked.files)
+          expect(valueOf(await loadContent(store.files, addressOf(vault, item, file), file))).toHaveLength(file.size);
       }
     }
     expect(rows).toBeGreaterThan(10);

@@ -5,9 +5,10 @@ import { contentKey } from "../contents/object-keys.ts";
 import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
 import { backupContent } from "./object-keys.ts";
 import type { BackupStore } from "./load.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Copies contents from FILES to BACKUPS. They stay sealed. Each object is copied once, because it is never overwritten. */
+/** Copies contents between FILES and BACKUPS. They stay sealed. A content that is there is not overwritten. */
 
 /** The tables whose rows name contents. */
 const CONTENTS_TABLES: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));
@@ -28,14 +29,36 @@ export function contentsOfPart(vault: string, { tables }: Part): ContentAddress[
   return [...new Map(addresses.map((address) => [contentKey(address), address])).values()];
 }
 
-/** Copies a content, unless BACKUPS has it. Returns false if neither FILES nor BACKUPS has it. Fails with `unavailable`. */
-function copyContent({ backups, files }: BackupStore, key: string): Promise<Result<boolean>> {
+/** An object of a bucket: the bucket and the key. */
+type Place = readonly [bucket: Bucket, key: string];
+
+/** Copies an object, and replaces that at the target. Returns false if the source does not exist. Throws if a bucket fails. */
+export async function copyObject([from, source]: Place, [to, target]: Place): Promise<boolean> {
+  const object = await from.get(source);
+  if (object) await to.put(target, { pieces: object.body, length: object.size });
+  return object !== undefined;
+}
+
+/** The direction of a copy. */
+interface Copying {
+  readonly store: Pick<BackupStore, "backups" | "files">;
+  readonly to: "backups" | "files";
+  /** True if nothing is copied. */
+  readonly dryRun?: boolean;
+  /** Returns true if the step must begin no further copy. */
+  readonly isSpent: () => boolean;
+}
+
+/** Copies a content, unless the target has it. Returns false if neither bucket has it. Fails with `unavailable`. */
+function copyContent({ store: { backups, files }, to, dryRun = false }: Copying, key: string): Promise<Result<boolean>> {
+  const places: [Place, Place] = [
+    [files, key],
+    [backups, backupContent(key)],
+  ];
+  const [source, target] = to === "backups" ? places : (places.toReversed() as [Place, Place]);
   return tryBucket(async () => {
-    if (await backups.head(backupContent(key))) return true;
-    const object = await files.get(key);
-    if (!object) return false;
-    await backups.put(backupContent(key), { pieces: object.body, length: object.size });
-    return true;
+    if (await target[0].head(target[1])) return true;
+    return dryRun ? (await source[0].head(source[1])) !== undefined : copyObject(source, target);
   });
 }
 
@@ -43,22 +66,22 @@ const COPIED_AT_ONCE_MAX = 4;
 
 interface Copied {
   readonly done: number;
-  /** The contents that FILES does not have. */
+  /** The contents that neither bucket has. */
   readonly missing: readonly string[];
 }
 
 /** Copies contents in order, at least some, until the step is spent. `keys` are their keys in FILES. Fails with `unavailable`. */
-export async function copyContents(store: BackupStore, keys: readonly string[], isSpent: () => boolean): Promise<Result<Copied>> {
+export async function copyContents(copying: Copying, keys: readonly string[]): Promise<Result<Copied>> {
   const missing: string[] = [];
   let done = 0;
   do {
     const group = keys.slice(done, done + COPIED_AT_ONCE_MAX);
-    const copied = await Promise.all(group.map((key) => copyContent(store, key)));
+    const copied = await Promise.all(group.map((key) => copyContent(copying, key)));
     for (const [index, result] of copied.entries()) {
       if (!result.ok) return result;
       if (!result.value) missing.push(group[index]!);
     }
     done += group.length;
-  } while (done < keys.length && !isSpent());
+  } while (done < keys.length && !copying.isSpent());
   return ok({ done, missing });
 }

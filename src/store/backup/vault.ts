@@ -71,7 +71,7 @@ async function copySome(context: BackupContext, state: VaultBackup): Promise<Nex
   const part = await loadPart(store.backups, { vault, deployment: moment!.deployment }, ref);
   if (!part.ok) return part;
   const keys = contentsOfPart(vault, part.value).map(contentKey);
-  const copied = await copyContents(store, keys.slice(content), isSpent);
+  const copied = await copyContents({ store, to: "backups", isSpent }, keys.slice(content));
   if (!copied.ok) return copied;
   const missing = [...state.missing, ...copied.value.missing].slice(0, NAMED_MAX);
   const counted = { ...state, copied: state.copied + copied.value.done };

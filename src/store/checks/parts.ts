@@ -30,8 +30,6 @@ export interface CheckedRows {
   readonly bytes: number;
   /** The Files whose rows can be decrypted. */
   readonly files: readonly { readonly item: string; readonly file: KeyedFile }[];
-  /** The damaged rows, each with whether it can be decrypted. */
-  readonly broken: ReadonlyMap<readonly Cell[], boolean>;
 }
 
 interface Context {
@@ -150,7 +148,6 @@ const checkNumbers = (vault: string, table: string, row: Row): Fault[] =>
 /** Checks the rows of a part of a backup, whose number the findings have, or rows of D1, of which some can be repaired. */
 export async function checkPart(context: Context, snapshot: number | undefined, { tables }: Part): Promise<CheckedRows> {
   const [faults, files]: [Fault[], { item: string; file: KeyedFile }[]] = [[], []];
-  const broken = new Map<readonly Cell[], boolean>();
   const count = { rows: 0, items: 0, deleted: 0, bytes: 0 };
   for (const { table, columns, rows } of tables) {
     const entry = tableOf(table);
@@ -165,7 +162,6 @@ export async function checkPart(context: Context, snapshot: number | undefined, 
       const isClosed = own.some(({ kind }) => kind === "row_unreadable");
       const wrong = isClosed ? [] : checkNumbers(context.vault, table, row);
       faults.push(...[...own, ...wrong].map((one) => placed(one, snapshot)));
-      if (isClosed || wrong.length > 0) broken.set(cells, !isClosed);
       if (!("length" in checked)) files.push({ item: String(row["item_id"]), file: checked });
       count.rows++;
       count.items += counters.includes("items") ? 1 : 0;
@@ -173,7 +169,7 @@ export async function checkPart(context: Context, snapshot: number | undefined, 
       count.bytes += texts.reduce((sum, column) => sum + String(row[column]).length, 0);
     }
   }
-  return { ...count, faults, files, broken };
+  return { ...count, faults, files };
 }
 
 /** Returns a finding with its snapshot. Nothing in a backup is repaired: the next backup reads the row again. */

@@ -1,4 +1,5 @@
 import type { Manifest, PartRef } from "../../model/backup.ts";
+import { addressOf, type KeyedFile } from "../../model/file.ts";
 import { RESTORED_BY_ADMIN, type Change } from "../../model/operation.ts";
 import type { Finding } from "../../model/finding.ts";
 import { parseItem } from "../../model/item-input.ts";
@@ -10,11 +11,11 @@ import type { OpenManifest } from "../backup/manifest.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import { rowsOf } from "../backup/part.ts";
 import { runBatch, type Store } from "../d1/database.ts";
-import { type FileRow, FILES_OF_ITEM } from "../items/files.ts";
+import { type FileRow, FILES_OF_ITEM, openFiles } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
 import { checkOrigin, chooseBackup, openVaultRow } from "./check.ts";
-import { bringContent, openPartFiles, type PartFile } from "./contents.ts";
+import { bringContents } from "./contents.ts";
 import { loadKnown } from "./mark.ts";
 import type { RestorePorts } from "./step.ts";
 import { type Chosen, openChosen } from "./vault.ts";
@@ -24,7 +25,7 @@ import { type Chosen, openChosen } from "./vault.ts";
 interface BackedUpItem {
   /** The current version, or the last version of an Item that is deleted in the backup. */
   readonly item: Item;
-  readonly files: readonly PartFile[];
+  readonly files: readonly KeyedFile[];
   /** The broken Files of the Item. They are not restored. */
   readonly findings: readonly Finding[];
 }
@@ -60,15 +61,13 @@ async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, i
   if (!found) return fail("backup_not_found");
   const keys = await openKeys(store, row);
   if (!keys.ok) return keys;
-  const opened = await openPartFiles(keys.value, manifest.vault, files);
+  const opened = await openFiles(keys.value, manifest.vault, files);
   const item = await openItem(keys.value, manifest.vault, found, []);
   if (!item.ok) return fail("backup_damaged", `item ${id} of snapshot ${manifest.number} does not open`);
-  const closed = files.filter(({ id: one }) => !opened.some(({ file }) => file.id === one));
-  const findings = closed.map(({ id: file }) =>
+  const findings = (opened.brokenFiles ?? []).map((file) =>
     findingOf(fault("row_unreadable", { vault: manifest.vault, item: id, file, table: "files" }, "the row does not open")),
   );
-  const kept = opened.map(({ file: { key: _key, ...file } }) => file);
-  return ok({ item: { ...item.value, files: kept }, files: opened, findings });
+  return ok({ item: item.value, files: opened.files, findings });
 }
 
 const SQL = {
@@ -119,7 +118,7 @@ export interface ItemRestore extends Chosen {
   readonly phase: "contents" | "write" | "done";
   /** The index of the next File. */
   readonly index: number;
-  /** The Files of the backup that are broken or whose contents are. They are not restored. */
+  /** The Files of the backup whose rows are broken or whose contents are missing. They are not restored. */
   readonly leftOut: readonly string[];
 }
 
@@ -218,26 +217,18 @@ export async function stepItem(ports: RestorePorts, restore: ItemRestore): Promi
 
 /** Copies the contents that FILES lacks. FILES then has all contents, except those left out. */
 async function copyContents(
-  { store, input: { dryRun }, prepare, isSpent }: RestorePorts,
+  ports: RestorePorts,
   restore: ItemRestore,
   { files, findings: unreadable }: BackedUpItem,
 ): Promise<Result<SteppedItem>> {
-  const addresses = files.map(({ address }) => address);
-  const prepared =
-    dryRun || files.length === 0 ? ok(undefined) : await prepare(restore.vault, { expected: addresses, released: [] });
-  if (!prepared.ok) return prepared;
-  const findings: Finding[] = restore.index === 0 ? [...unreadable] : [];
-  const leftOut = [...restore.leftOut];
-  let { index } = restore;
-  for (; index < files.length && (index === restore.index || !isSpent()); index++) {
-    const brought = await bringContent(store, files[index]!, { dryRun, thorough: true });
-    if (!brought.ok) return brought;
-    if (!brought.value) continue;
-    findings.push(brought.value);
-    leftOut.push(files[index]!.file.id);
-  }
-  const phase = index < files.length ? "contents" : dryRun ? "done" : "write";
-  return ok({ restore: { ...restore, phase, index, leftOut }, findings });
+  const left = files.slice(restore.index).map((file) => addressOf(restore.vault, restore.item, file));
+  const brought = await bringContents(ports, restore, left);
+  if (!brought.ok) return brought;
+  const { done, findings: missing } = brought.value;
+  const phase = done < left.length ? "contents" : ports.input.dryRun ? "done" : "write";
+  const leftOut = [...restore.leftOut, ...missing.map(({ file }) => file!)];
+  const findings = restore.index === 0 ? [...unreadable, ...missing] : missing;
+  return ok({ restore: { ...restore, phase, index: restore.index + done, leftOut }, findings });
 }
 
 /** The Item as a client would send it. */
@@ -286,15 +277,15 @@ async function writeItem(
  */
 function fileChanges(
   { id: item, files: current, brokenFiles = [] }: Item,
-  files: readonly PartFile[],
+  files: readonly KeyedFile[],
   leftOut: readonly string[],
 ): Change[] {
-  const wanted = files.filter(({ file }) => !leftOut.includes(file.id));
-  const ids = new Set([...wanted.map(({ file }) => file.id), ...leftOut]);
+  const wanted = files.filter(({ id }) => !leftOut.includes(id));
+  const ids = new Set([...wanted.map(({ id }) => id), ...leftOut]);
   const others = current.flatMap(({ id }) => (ids.has(id) ? [] : [id]));
   const broken = brokenFiles.filter((id) => !leftOut.includes(id));
   const removed = [...others, ...broken].map((file): Change => ({ kind: "delete-file", item, file }));
-  const written = wanted.flatMap(({ file }): Change[] => {
+  const written = wanted.flatMap((file): Change[] => {
     const before = current.find(({ id }) => id === file.id);
     if (before?.generation === file.generation) return [];
     return [before ? { kind: "replace-content", item, file } : { kind: "add-file", item, file }];

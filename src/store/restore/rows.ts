@@ -1,17 +1,12 @@
-import { type Cell, type Part, REGISTRY, type TableRows, type Manifest } from "../../model/backup.ts";
+import { type Cell, type Part, REGISTRY, type TableRows } from "../../model/backup.ts";
 import { beginPhase, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { columnsInVault } from "../tables/slices.ts";
-import { backedUpColumns, backedUpIn, TABLES_OF_CONTENTS } from "../tables/tables.ts";
+import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 import type { RestorePorts, Step, Stepped } from "./step.ts";
-import type { VaultKeys } from "../../crypto/vault-keys.ts";
-import type { Finding } from "../../model/finding.ts";
-import type { Store } from "../d1/database.ts";
-import { checkPart, checkVaultRow, isImpossible } from "../checks/parts.ts";
+import { isImpossible } from "../checks/parts.ts";
 import { holdsTime } from "../tables/numbers.ts";
-import { findingOf } from "../checks/fault.ts";
-import type { VaultRow } from "../vaults/rows.ts";
 
 /**
  * The third phase: writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so the groups of
@@ -24,9 +19,8 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
   if (!ref) return ok({ position: beginPhase(step.row ? "bucket" : "end", position.rowsLeftOut) });
   const part = await loadPart(store.backups, manifest, ref);
   if (!part.ok) return part;
-  const readable = await readablePart(store, manifest, part.value, step.keys);
-  const groups = groupsOf(readable.part);
-  const findings = position.index === 0 ? await findingsOf(store, step, readable) : [];
+  const possible = possibleRows(part.value, manifest.at);
+  const groups = groupsOf(possible.tables);
   let { index } = position;
   for (; index < groups.length && (index === position.index || !ports.isSpent()); index++) {
     const group = groups[index]!;
@@ -38,9 +32,9 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
     const written = await write(statements.value);
     if (!written.ok) return written;
   }
-  const rowsLeftOut = position.rowsLeftOut + readable.rowsLeftOut;
+  const rowsLeftOut = position.rowsLeftOut + possible.rowsLeftOut;
   const following: Position = { ...beginPhase("rows", rowsLeftOut), part: position.part + 1 };
-  return ok({ position: index < groups.length ? { ...position, index } : following, findings });
+  return ok({ position: index < groups.length ? { ...position, index } : following });
 }
 
 /** The rows that one D1 call writes: rows of one table. */
@@ -50,7 +44,7 @@ type RowGroup = TableRows;
 const GROUP_MAX = { rows: 2_000, characters: 768 * 1024 };
 
 /** The groups of a part, in the order in which they are written: the same groups each time. */
-const groupsOf = ({ tables }: Part): RowGroup[] =>
+const groupsOf = (tables: readonly TableRows[]): RowGroup[] =>
   tables.flatMap(({ table, columns, rows }) => chunk(rows, lengthOf).map((some) => ({ table, columns, rows: some })));
 
 const lengthOf = (row: readonly Cell[]): number =>
@@ -118,76 +112,18 @@ function registryStatements(db: D1Database, group: RowGroup, now: number): Resul
 }
 
 /**
- * Makes a part with broken rows restorable: a damaged row affects no other row (contract 21.24). A row of an Item or a version is written
- * unchanged. The Item keeps its earlier versions and its Files, and each of them is served if it can be decrypted. A broken row of a File or
- * a webhook is left out, because it is useless.
+ * Returns the rows of a part that the CHECKs of the schema accept, and the number of the others. One such row would make the whole insert fail.
+ * An impossible time becomes `at`, in Unix milliseconds. All other damaged rows are written unchanged (contract 21.24).
  */
-
-const LEFT_OUT: ReadonlySet<string> = new Set([...TABLES_OF_CONTENTS.map(({ name }) => name), "webhooks"]);
-
-interface ReadablePart {
-  /** The rows to write. */
-  readonly part: Part;
-  /** The number of rows that were left out. */
-  readonly rowsLeftOut: number;
-  /** The rows that cannot be decrypted. */
-  readonly findings: readonly Finding[];
-}
-
-/** Returns the restorable rows of a part. `keys` are the keys of the vault; absent in the registry. */
-export async function readablePart(
-  store: Store,
-  manifest: Manifest,
-  part: Part,
-  keys: VaultKeys | undefined,
-): Promise<ReadablePart> {
-  const context = { store, vault: manifest.vault, keys };
-  const { broken, faults } = await checkPart(context, manifest.number, part);
-  if (broken.size === 0) return { part, rowsLeftOut: 0, findings: [] };
-  const findings = faults.filter(({ kind }) => kind === "row_unreadable").map((one) => findingOf(one));
+function possibleRows(part: Part, at: number): { readonly tables: readonly TableRows[]; readonly rowsLeftOut: number } {
   let rowsLeftOut = 0;
   const tables = part.tables.map(({ table, columns, rows }) => {
-    const kept = rows.filter((row) => isWritten(table, columns, row, broken.get(row) ?? true));
-    rowsLeftOut += rows.length - kept.length;
-    return {
-      table,
-      columns,
-      rows: kept.map((row) => (broken.has(row) ? withPossibleCells(table, columns, row, manifest.at) : row)),
-    };
+    const isWrong = (cell: Cell, index: number) => isImpossible(table, columns[index]!, cell);
+    const possible = rows
+      .map((row) => row.map((cell, index) => (holdsTime(table, columns[index]!) && isWrong(cell, index) ? at : cell)))
+      .filter((row) => !row.some(isWrong));
+    rowsLeftOut += rows.length - possible.length;
+    return { table, columns, rows: possible };
   });
-  return { part: { ...part, tables }, rowsLeftOut, findings };
+  return { tables, rowsLeftOut };
 }
-
-/** Returns the broken rows of a part; with the first part, also the broken row of the vault. */
-export async function findingsOf(
-  store: Store,
-  { manifest, row, position }: Step,
-  { findings }: ReadablePart,
-): Promise<readonly Finding[]> {
-  return row && position.part === 0 ? [...(await findBrokenVault(store, manifest.row!)), ...findings] : findings;
-}
-
-/** Returns the faults of the row of the vault in a backup. */
-const findBrokenVault = async (store: Store, row: NonNullable<Manifest["row"]>): Promise<Finding[]> =>
-  (await checkVaultRow(store, row as unknown as VaultRow)).map((one) => findingOf(one));
-
-const isWritten = (table: string, columns: readonly string[], row: readonly Cell[], opens: boolean): boolean =>
-  (opens || !LEFT_OUT.has(table)) &&
-  columns.every(
-    (column, index) => holdsTime(table, column) || isSince(table, column) || !isImpossible(table, column, row[index]!),
-  );
-
-/**
- * Returns true for the first version of a File. A damaged number becomes 0, so that the File is kept. If the File replaced another File,
- * finish.ts sets the number.
- */
-const isSince = (table: string, column: string): boolean => table === "files" && column === "since";
-
-/** A value, or the replacement of an impossible value: 0 for a first version, else the time of the backup, in Unix milliseconds. */
-const possibleCell = (table: string, column: string, value: Cell, at: number): Cell => {
-  if (!isImpossible(table, column, value)) return value;
-  return isSince(table, column) ? 0 : at;
-};
-
-const withPossibleCells = (table: string, columns: readonly string[], row: readonly Cell[], at: number): Cell[] =>
-  row.map((value, index) => possibleCell(table, columns[index]!, value, at));

@@ -1,4 +1,3 @@
-import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Manifest } from "../../model/backup.ts";
 import type { Finding } from "../../model/finding.ts";
 import type { Position, RestoreInput } from "../../model/restore.ts";
@@ -19,15 +18,14 @@ export interface Step {
   readonly sha256: string;
   readonly position: Position;
   readonly compared: VaultState | undefined;
-  /** The row of the vault in the backup, and its keys; absent in the registry. */
+  /** The row of the vault in the backup; absent in the registry. */
   readonly row: VaultRow | undefined;
-  readonly keys: VaultKeys | undefined;
 }
 
 /** The result of a phase. */
 export interface Stepped {
   readonly position: Position;
-  /** The rows and contents that cannot be decrypted. */
+  /** The contents that are missing. */
   readonly findings?: readonly Finding[] | undefined;
 }
 

@@ -5,7 +5,6 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { type BackupStore, loadManifest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { isCount } from "../tables/numbers.ts";
-import { openKeys } from "../vaults/rows.ts";
 import { type Checked, openVaultRow } from "./check.ts";
 import { clearStep } from "./clear.ts";
 import { contentsStep } from "./contents.ts";
@@ -104,9 +103,7 @@ async function openStep(store: BackupStore, begun: VaultRestore): Promise<Result
   if (!open.ok) return open;
   const { manifest, sha256 } = open.value;
   const { compared } = begun;
-  if (begun.vault === REGISTRY) return ok({ manifest, sha256, compared, row: undefined, keys: undefined });
+  if (begun.vault === REGISTRY) return ok({ manifest, sha256, compared, row: undefined });
   const row = await openVaultRow(store, manifest);
-  if (!row.ok) return row;
-  const keys = await openKeys(store, row.value);
-  return keys.ok ? ok({ manifest, sha256, compared, row: row.value, keys: keys.value }) : keys;
+  return row.ok ? ok({ manifest, sha256, compared, row: row.value }) : row;
 }

@@ -4,6 +4,7 @@ import { chunkCount, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSi
 import { addressOf, type ContentAddress, type KeyedFile } from "../../model/file.ts";
 import type { FindingKind } from "../../model/finding.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
+import { copyObject } from "../backup/contents.ts";
 import { backupContentKey } from "../backup/object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
@@ -202,17 +203,14 @@ const explainServed =
     if (read.ok && read.value[0].length === 0) return [];
     const key = backupContentKey(address);
     const copy = await sizeFault(backups, key, sealedFileSize(file.size));
-    const repair: Repair = { by: "call", key, run: () => copyContent(backups, files, address) };
+    // A content is sealed under a key of its own, so the copy in the backup is the same bytes.
+    const run = async () =>
+      (await copyObject([backups, key], [files, contentKey(address)]))
+        ? ok(undefined)
+        : fail("backup_damaged", "the copy is missing");
+    const repair: Repair = { by: "call", key, run };
     return [fault(kind, { vault, item, file: id, id: generation }, detail, copy.ok && !copy.value ? repair : undefined)];
   };
-
-/** A content is sealed under a key of its own, so the copy in the backup is the same bytes. */
-async function copyContent(backups: Bucket, files: Bucket, address: ContentAddress): Promise<Result<undefined>> {
-  const object = await backups.get(backupContentKey(address));
-  if (!object) return fail("backup_damaged", "the copy is missing");
-  await files.put(contentKey(address), { pieces: object.body, length: object.size });
-  return ok(undefined);
-}
 
 const PAGE_OBJECTS_MAX = 1_000;
 
