@@ -29,15 +29,6 @@ const SQL = {
     UPDATE vaults SET ${name} = max(0, coalesce((
       SELECT max(sequence) FROM activity WHERE vault_id = ?1 AND sequence <= ${Number.MAX_SAFE_INTEGER}), 0) - ${other})
     WHERE id = ?1`,
-  /** The vault is older than its deletions (vault/history.ts). */
-  created: `
-    UPDATE vaults SET created_at = min(created_at, coalesce(
-      (SELECT min(deleted_at) FROM deleted_items WHERE vault_id = ?1 AND deleted_at > 0), created_at)) WHERE id = ?1`,
-  /** The first version of a File with a damaged number: the end of the File's earlier row. */
-  since: `
-    UPDATE files SET since = coalesce((
-      SELECT max(until) FROM file_versions AS ended WHERE vault_id = ?1 AND item_id = files.item_id AND id = files.id), 0)
-    WHERE vault_id = ?1 AND since = 0`,
   vault: (columns: readonly string[]) => `
     INSERT INTO vaults (${columns.join(", ")}) SELECT ${columns.map((column) => `?2 ->> '${column}'`).join(", ")}
     WHERE ${IS_MARKED} ON CONFLICT DO NOTHING`,
@@ -79,8 +70,6 @@ async function finishStatements(
     ...VERSIONS.filter(([name]) => row[name] !== damaged[name]).map(([name, other]) =>
       db.prepare(SQL.version(name, other)).bind(row.id),
     ),
-    ...(row.created_at === damaged.created_at ? [] : [db.prepare(SQL.created).bind(row.id)]),
-    db.prepare(SQL.since).bind(row.id),
     db.prepare(SQL.entry).bind(row.id, JSON.stringify([entry])),
     db.prepare(SQL.expired).bind(row.id),
     endRestore(db, row.id),
