@@ -23,7 +23,6 @@ export const LIMITS = {
   pageRows: 4_000, // Items that a page with a filter reads
   item: 512 * 1024, // sealed, as stored
   file: 100_000_000, // Cloudflare's limit of a request body
-  objectPart: 50_000_000, // part of a backup's object in one request, because a sealed File can be larger than Cloudflare's limit
   fileName: 1024,
   inlined: 1024 * 1024, // the contents in one answer together
   references: 100, // of one request

@@ -2844,10 +2844,7 @@ export interface Operations {
       /** The key of the object (contract 21.9). */
       key?: string;
     };
-    headers: {
-      /** `bytes <first>-<last>/<size>`: which part of the object the body is (contract 21.21). */
-      "Content-Range"?: string;
-    };
+    headers: Record<string, never>;
     body: Bytes;
     answer: StoredObject;
   };

@@ -125,11 +125,6 @@ export const parameters = {
   VaultsAfter: inQuery("after", "The page has the vaults after this id (contract 21.15).", ref("IdInput")),
   ObjectsAfter: inQuery("after", "The page has the objects after this key (contract 21.9).", text),
   ObjectKey: inQuery("key", "The key of the object (contract 21.9).", text),
-  ObjectPart: inHeader(
-    "Content-Range",
-    "`bytes <first>-<last>/<size>`: which part of the object the body is (contract 21.21).",
-    text,
-  ),
   After: inQuery("after", "Where to begin: `0`, `latest`, or a cursor (contract 15.4).", text),
   Wait: count(
     "StreamWait",

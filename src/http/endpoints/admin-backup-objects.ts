@@ -5,7 +5,7 @@ import { fits, LIMITS } from "../../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { listObjects, loadObject, withBuckets } from "../../store/backup/load.ts";
-import { type Place, storeObject } from "../../store/restore/store-object.ts";
+import { storeObject } from "../../store/restore/store-object.ts";
 import { admitBytes } from "../../memory-budget.ts";
 import { isEncoded } from "../body.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
@@ -58,12 +58,13 @@ export const getBackupObject = serveBy({
   },
 });
 
-interface Upload extends Place {
+interface Upload {
   readonly key: string;
   /** Bytes of the body. */
   readonly length: number;
 }
 
+/** The largest object is the content of the largest File. */
 const OBJECT_BYTES_MAX = sealedFileSize(LIMITS.file);
 
 export const putBackupObject = serveBy({
@@ -72,36 +73,19 @@ export const putBackupObject = serveBy({
     const declared = c.req.header("Content-Length") ?? "";
     if (!/^\d{1,15}$/.test(declared)) return invalid("Content-Length: is missing, or not a number of bytes");
     const length = Number(declared);
-    if (length > LIMITS.objectPart) return fail("body_too_large", String(LIMITS.objectPart));
-    const place = parsePlace(c.req.header("Content-Range"), length);
-    return place.ok ? ok({ key: query.rest.get("key") ?? "", length, ...place.value }) : place;
+    if (length > OBJECT_BYTES_MAX) return fail("body_too_large", String(OBJECT_BYTES_MAX));
+    return ok({ key: query.rest.get("key") ?? "", length });
   },
 
-  async handle({ c, store }: Call, { key, length, ...place }: Upload): ReplyTo<"putBackupObject"> {
+  async handle({ c, store }: Call, { key, length }: Upload): ReplyTo<"putBackupObject"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
     // A manifest is checked as a whole. Other objects are streamed.
-    const admitted = admitBytes(store.share, key.endsWith(".manifest") ? place.size : 0);
+    const admitted = admitBytes(store.share, key.endsWith(".manifest") ? length : 0);
     if (!admitted.ok) return admitted;
     const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
-    const stored = await storeObject(buckets.value, key, { length, body }, place);
+    const stored = await storeObject(buckets.value, key, { length, body });
     if (!stored.ok) return stored;
     return ok({ json: { stored: stored.value }, action: stored.value ? actionOfObject("CREATE", Date.now()) : "UNLOGGED" });
   },
 });
-
-/** Parses `Content-Range` (RFC 9110 section 14.4). Without one the body is the whole object. Fails with 400 or 413. */
-function parsePlace(header: string | undefined, length: number): Result<Place> {
-  if (header === undefined) return ok({ first: 0, size: length });
-  const [first, last, size] = (/^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(header) ?? []).slice(1).map(Number);
-  if (
-    first === undefined ||
-    last === undefined ||
-    size === undefined ||
-    last >= size ||
-    last - first + 1 !== length ||
-    length === 0
-  )
-    return invalid("Content-Range: is not `bytes <first>-<last>/<size>` with the length of the body");
-  return size > OBJECT_BYTES_MAX ? fail("body_too_large", String(OBJECT_BYTES_MAX)) : ok({ first, size });
-}

@@ -51,11 +51,11 @@ interface Copying {
 
 /** Copies a content, unless the target has it. Returns false if neither bucket has it. Fails with `unavailable`. */
 function copyContent({ store: { backups, files }, to, dryRun = false }: Copying, key: string): Promise<Result<boolean>> {
-  const places: [Place, Place] = [
+  const [file, copy]: [Place, Place] = [
     [files, key],
     [backups, backupContent(key)],
   ];
-  const [source, target] = to === "backups" ? places : (places.toReversed() as [Place, Place]);
+  const [source, target] = to === "backups" ? [file, copy] : [copy, file];
   return tryBucket(async () => {
     if (await target[0].head(target[1])) return true;
     return dryRun ? (await source[0].head(source[1])) !== undefined : copyObject(source, target);

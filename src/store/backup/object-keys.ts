@@ -31,14 +31,5 @@ export const partKey = (vault: string, hash: string): string => `${folderOf(vaul
 /** Returns a content, as FILES has it: sealed under a key in the row of its File. */
 export const backupContentKey = (content: ContentAddress): string => backupContent(contentKey(content));
 
-/** The prefix of all contents. Behind it is the key of the content in FILES. */
-export const CONTENTS = "contents/";
-
 /** Returns the key of a content in BACKUPS, given its key in FILES. */
-export const backupContent = (key: string): string => CONTENTS + key;
-
-/** The prefix of the parts of objects that are uploaded (contract 21.21). No object of a backup has it. */
-export const INCOMING = "incoming/";
-
-/** Returns the part of an object of `size` bytes that begins at the offset `first`. */
-export const incomingKey = (key: string, size: number, first: number): string => `${INCOMING}${key}/${size}/${first}`;
+export const backupContent = (key: string): string => `contents/${key}`;

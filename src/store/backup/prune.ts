@@ -6,7 +6,7 @@ import { hasDeletion } from "../activity/entry-rows.ts";
 import { deleteWhere, tryBucket, listAll } from "../buckets/calls.ts";
 import { runBatch } from "../d1/database.ts";
 import { type BackupStore, listFolders, listBackupNumbers, loadManifest, loadPart } from "./load.ts";
-import { backupContent, folderOf, INCOMING, manifestKey, partKey } from "./object-keys.ts";
+import { backupContent, folderOf, manifestKey, partKey } from "./object-keys.ts";
 import type { ObjectHead } from "../buckets/bucket.ts";
 import { contentKey } from "../contents/object-keys.ts";
 import { contentsOfPart } from "./contents.ts";
@@ -56,12 +56,10 @@ const OLD_REGISTRIES_MAX = 20;
 
 /**
  * Finds the oldest registry that is kept: the newest BACKUPS_KEPT registries are, and all that are younger than BACKUPS_KEPT days, so that several backups
- * on one day do not displace those of other days. Before that it deletes parts of uploads that were not finished within a day.
+ * on one day do not displace those of other days.
  */
 async function findFirstKept(store: BackupStore, pruning: Pruning): Promise<Result<Pruning | undefined>> {
-  const { backups, keyring, settings, now } = store;
-  const swept = await tryBucket(() => deleteWhere(backups, INCOMING, ({ uploaded }) => uploaded.getTime() < now - DAY));
-  if (!swept.ok) return swept;
+  const { backups, keyring, settings } = store;
   const numbers = await listBackupNumbers(backups, REGISTRY);
   if (!numbers.ok) return numbers;
   const old = numbers.value.slice(0, -settings.backupsKept);

@@ -296,7 +296,6 @@ export const DRAWS: Readonly<Record<OperationId, readonly [weight: number, draw:
         ]),
       }),
       body: BYTES.subarray(0, 100),
-      headers: w.chance(0.2) ? { "Content-Range": "bytes 0-99/200" } : {},
     }),
   ],
   getSession: [4, nothing],

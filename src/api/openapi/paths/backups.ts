@@ -62,13 +62,12 @@ export const backupDescriptions = {
   },
   putBackupObject: {
     tag,
-    parameters: ["ObjectKey", "ObjectPart"],
+    parameters: ["ObjectKey"],
     summary: "Bring an object of a backup back",
-    description:
-      "Stores an object that the bucket of backups does not have (contract 21.21). One of more than 50,000,000 bytes is sent in parts.",
+    description: "Stores an object that the bucket of backups does not have (contract 21.21).",
     body: required(BYTES),
     answers: {
-      200: { description: "Whether the object, or the part of it, was stored.", content: json("StoredObject", { stored: true }) },
+      200: { description: "Whether the object was stored.", content: json("StoredObject", { stored: true }) },
     },
     errors: ["backup_damaged"],
   },

@@ -8,7 +8,7 @@ import { startProgress } from "../../output/progress.ts";
 import { type StoredObject, listObjects, orderOf } from "../backup/mirror.ts";
 import { chooseManifest, type FolderManifest, isRegistry, loadManifests, withoutKey } from "./manifests.ts";
 import { isBackupKey } from "@item-vault/model/backup";
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 /** The copy before the restore of `admin restore --from`. */
@@ -30,7 +30,7 @@ interface Wanted {
 /**
  * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. Manifests
  * whose root key is not in ROOT_KEYS are left out, because a folder keeps backups from before a key was removed. Objects that the service
- * refuses as damaged are left out too.
+ * refuses as damaged or too large are left out too.
  *
  * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the manifest. Throws a CliError if the folder
  * has nothing of the vault, or if the manifest to restore is left out.
@@ -103,15 +103,15 @@ function describeLeftOut(leftOut: readonly FolderManifest[]): string {
 const describe = ({ number, vault, at, vaults }: FolderManifest): string =>
   `${vaults > 0 ? `backup ${number} with ${plural(vaults, "vault")}` : `snapshot ${number} of ${vault}`}, made ${new Date(at).toISOString()}`;
 
-/** An object that the service refused as damaged, and why. */
+/** An object that the service refused as damaged, or as larger than a request may be, and why. */
 interface RefusedObject {
   readonly object: StoredObject;
   readonly reason: string;
 }
 
 /**
- * Copies objects. An object that the service refuses as damaged does not hold up the others: the restore reports its loss. `needed` is the
- * manifest without which nothing can be restored. Throws an ItemVaultError; with status 422 only for that manifest.
+ * Copies objects. An object that the service refuses as damaged or too large does not hold up the others: the restore reports its loss. `needed` is
+ * the manifest without which nothing can be restored. Throws an ItemVaultError; with status 413 and 422 only for that manifest.
  */
 async function uploadAll(
   { io, client, folder }: Source,
@@ -123,9 +123,11 @@ async function uploadAll(
   try {
     for (const object of objects) {
       try {
-        await uploadObject(client, folder, object);
+        // As a whole, so that the client can send it again: an object is at most 100 MB large.
+        const body = await readFile(join(folder, object.key));
+        await client.call("PUT /v1/admin/backups/object", { query: { key: object.key }, body });
       } catch (error) {
-        if (object === needed || !(error instanceof ItemVaultError) || error.status !== 422) throw error;
+        if (object === needed || !(error instanceof ItemVaultError) || ![413, 422].includes(error.status)) throw error;
         refused.push({ object, reason: error.message });
       }
       progress.add(object.size);
@@ -157,25 +159,4 @@ async function listKnown(client: Client): Promise<Set<string>> {
     after = page.next;
   }
   return known;
-}
-
-/** Bytes of a request at most: Cloudflare ends bodies of more than 100 MB, and a part that failed is sent again. */
-const PART_BYTES_MAX = 32 * 1024 * 1024;
-
-/** Sends an object, in parts if it is large. Throws an ItemVaultError, or an error of the file system. */
-async function uploadObject(client: Client, folder: string, { key, size }: StoredObject): Promise<void> {
-  const file = await open(join(folder, key), "r");
-  try {
-    for (let first = 0; first === 0 || first < size; first += PART_BYTES_MAX) {
-      const body = Buffer.alloc(Math.min(PART_BYTES_MAX, size - first));
-      const { bytesRead } = await file.read(body, 0, body.length, first);
-      if (bytesRead < body.length) throw new CliError(`${join(folder, key)} was changed while it was read`, { exit: "conflict" });
-      const range = { "Content-Range": `bytes ${first}-${first + body.length - 1}/${size}` };
-      const headers = { "Content-Length": String(body.length), ...(body.length < size && range) };
-      const { data } = await client.call("PUT /v1/admin/backups/object", { query: { key }, body, headers });
-      if (!data.stored) return;
-    }
-  } finally {
-    await file.close();
-  }
 }
