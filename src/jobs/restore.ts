@@ -1,11 +1,10 @@
 import { REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
-import { ADMIN, type Change, OPERATION_FORMAT } from "../model/operation.ts";
+import { ADMIN, withoutRequest } from "../model/operation.ts";
 import { type RestoreInput, type RestoreRequest, type RestoreResult, stepsDone, stepsOf } from "../model/restore.ts";
 import { fail, map, ok, type Result } from "../model/result.ts";
 import { createRequestId } from "../request-id.ts";
 import { callObject } from "../durable-object-calls.ts";
-import { openOrigin } from "../store/activity/entry-rows.ts";
 import { withBuckets } from "../store/backup/load.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
@@ -60,7 +59,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
     result: { vaults: 0, items: 0, kept: 0, leftOut: 0 },
   }),
   async step(job, state) {
-    const ports = await openPorts(job, state.input);
+    const ports = openPorts(job, state.input);
     if (!ports.ok) return ports;
     return map(await advance(ports.value, state), steppedTo);
   },
@@ -75,32 +74,20 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
 };
 
 /** Fails with `misconfigured` if no backup bucket is bound. */
-async function openPorts({ store, write, bindings, callsMax }: JobPorts, input: RestoreInput): Promise<Result<RestorePorts>> {
+function openPorts({ store, write, bindings, callsMax }: JobPorts, input: RestoreInput): Result<RestorePorts> {
   const opened = withBuckets(store, bindings);
   if (!opened.ok) return opened;
   const { storage, calls } = countCalls(opened.value);
-  const origin = await openOrigin(store.keyring, input.entry, input.origin);
   const connect = (vault: string) => () => bindings.COORDINATOR.getByName(vault);
-  const operationOf = (vault: string, change: Change) => ({
-    format: OPERATION_FORMAT,
-    id: createRequestId(store.now),
-    vault,
-    actor: ADMIN,
-    token: undefined,
-    size: 0,
-    origin,
-    change,
-  });
   return ok({
     store: storage,
     input,
-    origin,
     isSpent: () => calls() >= callsMax,
     write,
     prepare: (vault, contents) =>
       callObject(connect(vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents)),
     send(vault, change) {
-      const operation = operationOf(vault, change);
+      const operation = withoutRequest(ADMIN, { id: createRequestId(store.now), vault, change });
       return callObject(connect(vault), "uncertain", (coordinator) => coordinator.write(operation));
     },
   });

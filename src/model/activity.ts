@@ -15,12 +15,6 @@ export interface Origin {
 /** The origin of an entry whose root key was removed (contract 20.6). */
 export const UNKNOWN_ORIGIN: Origin = { userAgent: "", requestIp: "", unknown: true };
 
-/** An origin that is kept outside of a log, and the id of the root key that derives its key (docs/security.md). */
-export interface SealedOrigin {
-  readonly key: string;
-  readonly sealed: string;
-}
-
 export const ACTIONS = ["READ", "CREATE", "UPDATE", "DELETE"] as const;
 
 export type Action = (typeof ACTIONS)[number];

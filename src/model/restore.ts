@@ -1,5 +1,3 @@
-import type { SealedOrigin } from "./activity.ts";
-
 /** Restores from backups (contract 21.20): input, phases and result of the job. */
 
 export interface RestoreInput {
@@ -13,9 +11,8 @@ export interface RestoreInput {
   readonly overwrite: boolean;
   /** True if nothing changes. The restore then only checks parts, and looks for contents. */
   readonly dryRun: boolean;
-  /** The id of the entry in the log of each vault, which no other request has, and where the request came from. */
+  /** The id of the entry in the log of each vault, which no other request has. */
   readonly entry: string;
-  readonly origin: SealedOrigin;
 }
 
 /** The subject of a restore: one vault, or `REGISTRY` for data outside vaults. */

@@ -17,13 +17,11 @@ import { presentTime } from "../present/time.ts";
 import { REGISTRY } from "../../model/backup.ts";
 import type { RestoreInput } from "../../model/restore.ts";
 import { createRequestId } from "../../request-id.ts";
-import { sealOrigin } from "../../store/activity/entry-rows.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/load.ts";
 import { checkRestore } from "../../store/restore/check.ts";
 import { checkItem } from "../../store/restore/item.ts";
 import { requireVault } from "../../store/vaults/vaults.ts";
 import { requireBackup } from "../../store/verify/stages.ts";
-import { originOf } from "../audit.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
 
@@ -194,7 +192,7 @@ async function prepareBackup({ store, c }: Call, input: BackupInput): Promise<Re
   return exists.ok ? ok(input) : exists;
 }
 
-type RestoreRequest = Omit<RestoreInput, "entry" | "origin">;
+type RestoreRequest = Omit<RestoreInput, "entry">;
 
 /** Fails with `misconfigured` if no backup bucket is bound, as `checkRestore` and `checkItem` do, and with `database_full`. */
 async function prepareRestore({ store, c }: Call, input: RestoreRequest): Promise<Result<RestoreInput>> {
@@ -203,8 +201,7 @@ async function prepareRestore({ store, c }: Call, input: RestoreRequest): Promis
   const checked = await requireRestorable(buckets.value, input);
   if (!checked.ok) return checked;
   // The job keeps its input, and the operator has it from another isolate.
-  const entry = createRequestId(Date.now());
-  return ok({ ...input, entry, origin: await sealOrigin(store, entry, originOf(c)) });
+  return ok({ ...input, entry: createRequestId(Date.now()) });
 }
 
 async function requireRestorable(store: BackupStore, input: RestoreRequest): Promise<Result<undefined>> {

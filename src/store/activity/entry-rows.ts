@@ -1,6 +1,6 @@
 import { dayKey, type Keyring, type RootKey } from "../../crypto/keyring.ts";
 import { type KeyedAssociatedData, open, seal } from "../../crypto/seal.ts";
-import { type Activity, type ListedActivity, type Origin, type SealedOrigin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
+import { type Activity, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
 import { REGISTRY } from "../../model/backup.ts";
 import { isId, timeOf } from "../../model/ids.ts";
 import { isVersion } from "../../model/item.ts";
@@ -34,27 +34,6 @@ export async function sealActivity(
     root_key_id: root.id,
     sealed: await seal(key, associatedData, JSON.stringify({ ...origin, items, reason })),
   };
-}
-
-/** Seals the origin of a request whose entries are made later. `id` is the id that they get. */
-export async function sealOrigin(store: Pick<Store, "keyring">, id: string, origin: Origin): Promise<SealedOrigin> {
-  const { key, associatedData } = await keyOfOrigin(store.keyring.active, id);
-  return { key: associatedData.key, sealed: await seal(key, associatedData, JSON.stringify(origin)) };
-}
-
-/** Opens the origin of such a request: an unknown one, when the root key is missing or the text is damaged. */
-export async function openOrigin({ keys }: Keyring, id: string, origin: SealedOrigin): Promise<Origin> {
-  const root = keys.get(origin.key);
-  if (!root) return UNKNOWN_ORIGIN;
-  const { key, associatedData } = await keyOfOrigin(root, id);
-  const text = await open(key, associatedData, origin.sealed);
-  return text.ok ? (JSON.parse(text.value) as Origin) : UNKNOWN_ORIGIN;
-}
-
-/** By the version in the associated data, the text is none of an entry. */
-async function keyOfOrigin(root: RootKey, id: string): ReturnType<typeof keyOf> {
-  const { key, associatedData } = await keyOf(root, { log: REGISTRY, id });
-  return { key, associatedData: { ...associatedData, version: 1 } };
 }
 
 /** Decrypts a row. If its root key is missing, the origin and the ids of several Items are unknown. Fails with `integrity`. */

@@ -1,4 +1,4 @@
-import type { Activity, Origin } from "../../model/activity.ts";
+import type { Activity } from "../../model/activity.ts";
 import { ACTIVITY, sealActivity } from "../activity/entry-rows.ts";
 import { RAISED_EXPIRED } from "../activity/retention.ts";
 import { proofStatement } from "../keys/root-keys.ts";
@@ -53,7 +53,7 @@ function mend(column: string, value: unknown, at: number): unknown {
  * replaced. A time becomes the backup's time, a quota the default, and a count the number of rows. A version is derived from the log.
  */
 async function finishStatements(
-  { store, input, origin }: RestorePorts,
+  { store, input }: RestorePorts,
   { manifest, position }: Step,
   damaged: VaultRow,
 ): Promise<D1PreparedStatement[]> {
@@ -62,7 +62,7 @@ async function finishStatements(
     Object.entries(damaged).map(([column, value]) => [column, mend(column, value, manifest.at)]),
   ) as unknown as VaultRow;
   const isMended = JSON.stringify(row) !== JSON.stringify(damaged);
-  const entry = await sealActivity(store, entryOf(input.entry, origin, row.id));
+  const entry = await sealActivity(store, entryOf(input.entry, row.id));
   return [
     await proofStatement(db, keyring.keys.get(row.root_key_id)!),
     db.prepare(SQL.vault(Object.keys(row))).bind(row.id, JSON.stringify(row)),
@@ -76,8 +76,8 @@ async function finishStatements(
   ];
 }
 
-/** The entry in the log of a vault when it is restored. */
-const entryOf = (id: string, origin: Origin, vault: string): Activity => ({
+/** The entry in the log of a vault when it is restored. The log of the admin has the origin of the job. */
+const entryOf = (id: string, vault: string): Activity => ({
   id,
   log: vault,
   action: "CREATE",
@@ -86,7 +86,7 @@ const entryOf = (id: string, origin: Origin, vault: string): Activity => ({
   item: null,
   version: null,
   event: "restored",
-  origin,
+  origin: { userAgent: "", requestIp: "" },
 });
 
 /** Fails as the ports do, or with `unavailable`. */

@@ -3,7 +3,6 @@ import type { Finding } from "../../model/finding.ts";
 import type { Position, RestoreInput } from "../../model/restore.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import type { VaultState } from "./mark.ts";
-import type { Origin } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import type { Answer, Change } from "../../model/operation.ts";
 import type { Result } from "../../model/result.ts";
@@ -39,8 +38,6 @@ export interface RestoreContents {
 export interface RestorePorts {
   readonly store: BackupStore;
   readonly input: RestoreInput;
-  /** The origin of the request. */
-  readonly origin: Origin;
   /** Returns true if the step has made so many calls that it must start no further work. */
   readonly isSpent: () => boolean;
   /** Carries out statements behind the fence of the job (store/jobs/step-fence.ts). */
