@@ -5,7 +5,7 @@ export interface RestoreInput {
   readonly vault?: string | undefined;
   /** Only this Item of the vault. */
   readonly item?: string | undefined;
-  /** The number of the backup. Absent: the backup that a restore has begun with, else the newest. */
+  /** The number of the backup. Absent: the newest, or that with which a restore of the vault has begun. */
   readonly snapshot?: number | undefined;
   /** True if the restore may replace data that is newer than the backup. */
   readonly overwrite: boolean;

@@ -32,7 +32,7 @@ describe("the log of a database that has more of it than the backup", () => {
 });
 
 describe("a restore that is asked for again", () => {
-  it("continues with the same registry, also when the bucket has a newer one, until each vault is there or deleted (21.25)", async () => {
+  it("continues with the registry whose number it has, also when the bucket has a newer one (21.25)", async () => {
     await loseEverything();
     const [whole, damaged] = [await vaultWithItem(), await vaultWithItem()];
     await backUpAll();
@@ -46,11 +46,13 @@ describe("a restore that is asked for again", () => {
     await loseEverything();
     expect(await restore({ snapshot: first })).toMatchObject({ status: 200, body: { snapshot: first, vaults: 1, leftOut: 1 } });
     const again = { status: 200, body: { state: "done", snapshot: first, kept: 1 } };
-    expect(await restore({})).toMatchObject({ ...again, body: { ...again.body, vaults: 0, leftOut: 1 } });
+    expect(await restore({ snapshot: first })).toMatchObject({ ...again, body: { ...again.body, vaults: 0, leftOut: 1 } });
     await env.BACKUPS.put(key, part);
-    expect(await restore({})).toMatchObject({ ...again, body: { ...again.body, vaults: 1, leftOut: 0 } });
-    expect((await admin("DELETE", `/v1/admin/vaults/${whole.vault}`)).status).toBe(204);
-    expect(await restore({})).toMatchObject({ status: 409 });
+    expect(await restore({})).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining(`the rest of snapshot ${first}`) },
+    });
+    expect(await restore({ snapshot: first })).toMatchObject({ ...again, body: { ...again.body, vaults: 1, leftOut: 0 } });
   });
 
   it("continues with the same snapshot of a vault, also when the bucket has a newer one (21.20)", async () => {

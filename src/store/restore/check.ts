@@ -12,12 +12,11 @@ import {
   loadNewest,
 } from "../backup/load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import type { Store } from "../d1/database.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
 import { type VaultRow, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { type Known, loadKnown } from "./mark.ts";
-import { knownVaults } from "../contents/sweep.ts";
 import { newestKeyId } from "../../crypto/key-list.ts";
 import { SCHEMA } from "../d1/schema.ts";
 
@@ -43,9 +42,8 @@ export async function checkRestore(store: BackupStore, request: RestoreRequest):
   const { vault, snapshot, overwrite } = request;
   const known = await loadKnown(store.db, vault);
   if (!known.ok) return known;
-  const unfinished = await unfinishedNumber(store, vault, known.value.begun);
-  if (!unfinished.ok) return unfinished;
-  const chosen = await chooseBackup(store, store.backups, vault, snapshot ?? unfinished.value);
+  const begun = vault === REGISTRY ? undefined : known.value.begun?.number;
+  const chosen = await chooseBackup(store, store.backups, vault, snapshot ?? begun);
   if (!chosen.ok) return chosen;
   const { manifest, sha256, skipped } = chosen.value;
   const goesOn = known.value.begun?.manifest === sha256;
@@ -76,27 +74,9 @@ function sealedBytesOf(manifest: Manifest, row: VaultRow | undefined): number {
  * backup, or of another backup while there are no vaults.
  */
 function checkEmpty({ inUse, begun, hasVaults }: Known, goesOn: boolean): Result<undefined> {
-  return inUse && !goesOn && (begun === undefined || hasVaults)
-    ? fail("backup_newer", "the deployment has or had vaults or tokens; single vaults can be restored")
-    : ok(undefined);
-}
-
-/**
- * Returns the number of the backup with which a restore continues by default. A restore of everything is unfinished while a vault that its
- * registry names neither exists nor was deleted since. A nightly backup may have run since then, so the newest registry may lack this vault.
- * Fails with `unavailable`.
- */
-async function unfinishedNumber(store: BackupStore, vault: string, begun: Known["begun"]): Promise<Result<number | undefined>> {
-  if (!begun) return ok(undefined);
-  const { number } = begun;
-  if (vault !== REGISTRY) return ok(number);
-  const registry = await loadManifest(store.backups, store.keyring, { vault, number });
-  if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(undefined);
-  const { manifest, sha256 } = registry.value;
-  const vaults = manifest.snapshots?.map((snapshot) => snapshot.vault) ?? [];
-  const read = await runBatch<[unknown]>(store.db, knownVaults(store.db, vaults));
-  if (!read.ok) return read;
-  return ok(sha256 === begun.manifest && read.value[0].length < vaults.length ? number : undefined);
+  if (!inUse || goesOn || (begun && !hasVaults)) return ok(undefined);
+  const rest = begun ? `, and the rest of snapshot ${begun.number}, with which a restore has begun` : "";
+  return fail("backup_newer", `the deployment has or had vaults or tokens; single vaults can be restored${rest}`);
 }
 
 /** Checks that the bucket has the parts of a backup with their sizes, without reading them. Fails with `backup_damaged` or `unavailable`. */

@@ -122,7 +122,7 @@ const HINTS: Readonly<Record<number, string>> = {
 const LEFT_OUT = "The vaults that were left out are named above. Try older snapshots of them: --vault and --snapshot.";
 
 const NOT_BROUGHT_BACK =
-  "Everything but what is named above was restored. " + "An older snapshot may have it: --vault, --item, --snapshot.";
+  "Everything but what is named above was restored. An older snapshot may have it: --vault, --item, --snapshot.";
 
 function numberOf(text: string): number {
   if (!/^[1-9]\d{0,7}$/.test(text)) throw new CliError("--snapshot takes the number of a snapshot", { exit: "usage" });
