@@ -3,7 +3,7 @@ import { firstIdAt } from "../../model/ids.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { hasDeletion } from "../activity/entry-rows.ts";
-import { deleteWhere, tryBucket, listAll } from "../buckets/calls.ts";
+import { deleteAll, tryBucket, listAll } from "../buckets/calls.ts";
 import { runBatch } from "../d1/database.ts";
 import { type BackupStore, listFolders, listBackupNumbers, loadManifest, loadPart } from "./load.ts";
 import { backupContent, folderOf, manifestKey, partKey } from "./object-keys.ts";
@@ -178,7 +178,7 @@ async function pruneFolder(
 const deleteVault = ({ backups }: BackupStore, vault: string): Promise<Result<undefined>> =>
   tryBucket(async () => {
     for (const prefix of [backupContent(`${vault}/`), partKey(vault, ""), `${folderOf(vault)}/`])
-      await deleteWhere(backups, prefix, () => true);
+      await deleteAll(backups, prefix);
     return undefined;
   });
 

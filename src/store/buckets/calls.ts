@@ -36,13 +36,7 @@ export async function listAll(bucket: Bucket, prefix: string): Promise<ObjectHea
   return objects;
 }
 
-/** Deletes the objects under a prefix that `isOld` accepts. Returns their number. Throws if the bucket fails. */
-export async function deleteWhere(bucket: Bucket, prefix: string, isOld: (object: ObjectHead) => boolean): Promise<number> {
-  let deleted = 0;
-  for await (const { objects } of pagesOf(bucket, { prefix })) {
-    const keys = objects.filter(isOld).map(({ key }) => key);
-    await bucket.delete(keys);
-    deleted += keys.length;
-  }
-  return deleted;
+/** Deletes all objects under a prefix. Throws if the bucket fails. */
+export async function deleteAll(bucket: Bucket, prefix: string): Promise<void> {
+  for await (const { objects } of pagesOf(bucket, { prefix })) await bucket.delete(objects.map(({ key }) => key));
 }

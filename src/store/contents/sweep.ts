@@ -6,7 +6,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { MISSES_FILES } from "../vaults/counted-rows.ts";
 import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
 import type { Bucket } from "../buckets/bucket.ts";
-import { deleteWhere, tryBucket } from "../buckets/calls.ts";
+import { deleteAll, tryBucket } from "../buckets/calls.ts";
 
 /**
  * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep without a row only
@@ -102,5 +102,5 @@ function nextOfMissing(record: PendingRecord, now: number, retention: number): S
 
 async function deleteObjects(bucket: Bucket, records: readonly PendingRecord[]): Promise<void> {
   await bucket.delete(records.filter(({ item }) => item !== "").map(({ key }) => key));
-  for (const { key } of records.filter(({ item }) => item === "")) await deleteWhere(bucket, key, () => true);
+  for (const { key } of records.filter(({ item }) => item === "")) await deleteAll(bucket, key);
 }
