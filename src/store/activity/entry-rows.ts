@@ -1,7 +1,6 @@
 import { dayKey, type Keyring, type RootKey } from "../../crypto/keyring.ts";
 import { type KeyedAssociatedData, open, seal } from "../../crypto/seal.ts";
 import { type Activity, type ListedActivity, type Origin, UNKNOWN_ORIGIN } from "../../model/activity.ts";
-import { REGISTRY } from "../../model/backup.ts";
 import { isId, timeOf } from "../../model/ids.ts";
 import { isVersion } from "../../model/item.ts";
 import { WITHOUT_TOKEN } from "../../model/operation.ts";
