@@ -84,7 +84,7 @@ export const putBackupObject = serveBy({
     const admitted = admitBytes(store.share, key.endsWith(".manifest") ? length : 0);
     if (!admitted.ok) return admitted;
     const body = c.req.raw.body ?? new Response(new Uint8Array()).body!;
-    const stored = await storeObject(buckets.value, key, { length, body });
+    const stored = await storeObject(buckets.value, key, { length, pieces: body });
     if (!stored.ok) return stored;
     return ok({ json: { stored: stored.value }, action: stored.value ? actionOfObject("CREATE", Date.now()) : "UNLOGGED" });
   },
