@@ -250,6 +250,8 @@ describe("a write of a restore that has failed", () => {
   });
 });
 
+const createBy = (actor: object) => expect.objectContaining({ action: "CREATE", actor: expect.objectContaining(actor) });
+
 describe("the User-Agent and the address of the request for a restore", () => {
   it("are in the log of the admin, and neither in the state of the job nor in the log of the vault (21.22)", async () => {
     const { vault } = await backedUp();
@@ -260,7 +262,6 @@ describe("the User-Agent and the address of the request for a restore", () => {
     await endOfJob(service, started.body.id);
     const rows = await inOperator(service, (sql) => JSON.stringify(sql.exec("SELECT * FROM jobs").toArray()));
     const { body, text } = await client((await makeToken({ [vault]: "rwd" })).token)("GET", "/v1/activity?limit=50");
-    const createBy = (actor: object) => expect.objectContaining({ action: "CREATE", actor: expect.objectContaining(actor) });
     expect(body).toContainEqual(createBy({ id: "admin", userAgent: "", requestIp: "" }));
     for (const one of [rows, text]) expect(one).not.toMatch(/canary-agent|203\.0\.113\.77/);
     await untilLogged();
