@@ -40,6 +40,16 @@ export const SERVICE = "service";
 /** The actors that have no token, so that none is looked for. Every other actor is the id of a token. */
 export const WITHOUT_TOKEN: ReadonlySet<string> = new Set([ADMIN, SERVICE]);
 
+/** Returns an operation without a request, a token or an origin. `actor` is one of `WITHOUT_TOKEN`. */
+export const withoutRequest = (actor: string, operation: Pick<Operation, "id" | "vault" | "change">): Operation => ({
+  ...operation,
+  format: OPERATION_FORMAT,
+  actor,
+  token: undefined,
+  size: 0,
+  origin: { userAgent: "", requestIp: "" },
+});
+
 export interface Idempotency {
   /** A hash of the Idempotency-Key and its owner. */
   readonly key: string;

@@ -1,5 +1,5 @@
 import { operationId } from "../model/ids.ts";
-import { type Answer, type Operation, OPERATION_FORMAT, SERVICE } from "../model/operation.ts";
+import { type Answer, type Operation, SERVICE, withoutRequest } from "../model/operation.ts";
 import { map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
@@ -51,13 +51,5 @@ export async function expireItems(
 }
 
 /** Returns the write that prunes an Item to the settings (history.ts). `id` is the id of the operation. */
-export const expiryOf = (vault: string, item: string, id: string): Operation => ({
-  format: OPERATION_FORMAT,
-  id,
-  vault,
-  actor: SERVICE,
-  token: undefined,
-  size: 0,
-  origin: { userAgent: "", requestIp: "" },
-  change: { kind: "expire-item", item },
-});
+export const expiryOf = (vault: string, item: string, id: string): Operation =>
+  withoutRequest(SERVICE, { id, vault, change: { kind: "expire-item", item } });
