@@ -70,15 +70,6 @@ CREATE INDEX tokens_by_ancestor_3 ON tokens (ancestor_3) WHERE ancestor_3 IS NOT
 CREATE INDEX tokens_ending ON tokens (expires_at)
   WHERE expires_at - created_at > 2592000000 AND (kind IS NULL OR kind = 'admin');
 
--- The keys of issuers of workload tokens, as they were fetched (src/requests/issuer-keys.ts).
-CREATE TABLE issuer_keys (
-  issuer_id   TEXT    NOT NULL PRIMARY KEY,
-  fetched_at  INTEGER NOT NULL CHECK (fetched_at BETWEEN 0 AND 253402300799999), -- Unix milliseconds. 0: never
-  tried_at    INTEGER NOT NULL CHECK (tried_at BETWEEN 0 AND 253402300799999),
-  root_key_id TEXT    NOT NULL,
-  sealed      TEXT    NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- Workload tokens with a right signature that were presented in the last day: how often each was exchanged.
 CREATE TABLE exchanges (
   id          TEXT    NOT NULL PRIMARY KEY, -- a hash of the id of the issuer and of the identity of the token

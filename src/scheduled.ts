@@ -11,7 +11,6 @@ import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
 import { recordRootKeys } from "./store/keys/root-keys.ts";
 import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
 import { deleteOldExchanges } from "./store/workloads/exchanges.ts";
-import { deleteOldKeys } from "./store/workloads/issuers.ts";
 import { DAY, HOUR } from "./model/time.ts";
 import { listDeletedVaults } from "./store/commit/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
@@ -44,7 +43,8 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
     cleanLog(env, now, take),
     moveExpiredTokens(env.DB, now, take),
     deleteExpiredSessions(env.DB, now, take),
-    forgetExchanges(env, now, take),
+    // An hour later than their tokens expire, because clocks may be wrong.
+    deleteOldExchanges(env.DB, now - DAY - HOUR, take),
     startPurge(env),
     startExpiry(env, now),
     recordKeys(env, now),
@@ -55,12 +55,6 @@ export async function cleanUp(env: Env, now: number): Promise<void> {
   const failed = parts.filter((part) => part.status === "rejected");
   for (const { reason } of failed) logFailure("The hourly run", reason);
   if (failed[0]) throw printable("The hourly run", failed[0].reason);
-}
-
-/** Deletes exchanges an hour after their tokens have expired, because clocks may be wrong. */
-async function forgetExchanges({ DB: db }: Env, now: number, take: Take): Promise<void> {
-  await deleteOldExchanges(db, now - DAY - HOUR, take);
-  await deleteOldKeys(db, now - DAY, take);
 }
 
 async function cleanLog(env: Env, now: number, take: Take): Promise<void> {

@@ -30,8 +30,7 @@ export const KINDS = {
   vaultDescription: 14,
   handOver: 15,
   bookmark: 16,
-  issuerKeys: 17,
-  exchange: 18,
+  exchange: 18, // 17 was the kind of stored keys of issuers
   authorizationCode: 19,
   loginCode: 20,
 } as const;

@@ -164,12 +164,3 @@ export interface RulePolicy extends WorkloadRule {
 
 /** Exchanges of one token, if its issuer does not have `once`. */
 export const EXCHANGES_MAX = 20;
-
-/** The keys of an issuer as its row has them. Times are Unix milliseconds; 0: never. */
-export interface StoredKeys {
-  readonly keys: readonly WorkloadKey[];
-  /** Start of the request that fetched the keys. */
-  readonly fetchedAt: number;
-  /** Start of the last request for keys, even if it failed. */
-  readonly triedAt: number;
-}

@@ -2,6 +2,7 @@ import { createCache } from "../crypto/cache.ts";
 import { hashOf, type PendingSignIn } from "../crypto/pending-sign-in.ts";
 import { publicUrlFault } from "../model/public-url.ts";
 import type { SignInIssuer } from "../model/sign-in-issuer.ts";
+import type { Result } from "../model/result.ts";
 import type { JsonObject } from "../model/strict-json.ts";
 import { MINUTE } from "../model/time.ts";
 import { type Fetched, fetchDescription, fetchDocument, refuse, withDeadline } from "./issuer-documents.ts";
@@ -39,13 +40,13 @@ function endpointOf(description: JsonObject, name: string, { allowedOrigins }: P
 /** The scopes that are asked for where the provider has them: of names, and of the groups of a person. */
 const OPTIONAL_SCOPES = ["profile", "groups"];
 
-/** Returns the address at which a person signs in. Never throws. */
+/** Returns the address at which a person signs in. Fails with `issuer_unavailable`. */
 export const authorizationUrl = (
   provider: Provider,
   { state, nonce, verifier }: PendingSignIn,
   redirectUri: string,
-): Promise<Fetched<string>> =>
-  withDeadline(async (signal) => {
+): Promise<Result<string>> =>
+  withDeadline("The fetch of the identity provider's description", async (signal) => {
     const description = await describe(provider, signal);
     if (!description.ok) return description;
     const endpoint = endpointOf(description.value, "authorization_endpoint", provider);
@@ -75,15 +76,15 @@ export interface AuthorizationAnswer {
 
 /**
  * Exchanges a code for an ID token. Returns `undefined` for an answer that is refused: of another issuer (RFC 9207 section 2.4), or with a code
- * that the provider does not accept. Never throws.
+ * that the provider does not accept. Fails with `issuer_unavailable`.
  */
 export const redeemAuthorization = (
   provider: Provider,
   { code, iss }: AuthorizationAnswer,
   { verifier }: PendingSignIn,
   redirectUri: string,
-): Promise<Fetched<string | undefined>> =>
-  withDeadline(async (signal) => {
+): Promise<Result<string | undefined>> =>
+  withDeadline("The exchange of a code at the identity provider", async (signal) => {
     const description = await describe(provider, signal);
     if (!description.ok) return description;
     const isNamed = description.value["authorization_response_iss_parameter_supported"] === true;

@@ -1,4 +1,6 @@
+import { failedBy } from "../log.ts";
 import { discoveryUrlOf, issuerUrlFault } from "../model/public-url.ts";
+import { defect, type Result } from "../model/result.ts";
 import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
 import { SECOND } from "../model/time.ts";
 
@@ -27,16 +29,17 @@ export interface Document {
 }
 
 /** The time of all requests to an issuer for one purpose together. */
-export const FETCH_MS_MAX = 3 * SECOND;
+const FETCH_MS_MAX = 3 * SECOND;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
 export const refuse = (fault: FetchFault) => ({ ok: false, fault }) as const;
 
-/** Runs requests that end after three seconds at the latest. */
-export async function withDeadline<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Runs requests that end after three seconds at the latest. `what` names them in the log. Fails with `issuer_unavailable`. */
+export async function withDeadline<T>(what: string, run: (signal: AbortSignal) => Promise<Fetched<T>>): Promise<Result<T>> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), FETCH_MS_MAX);
-  return run(controller.signal).finally(() => clearTimeout(timer));
+  const fetched = await run(controller.signal).finally(() => clearTimeout(timer));
+  return fetched.ok ? fetched : failedBy(what, defect(fetched.fault), "issuer_unavailable");
 }
 
 /** Fetches the document in which an issuer describes itself. `issuer` is its URL to the letter. Never throws. */

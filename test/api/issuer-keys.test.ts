@@ -1,8 +1,7 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { FetchFault } from "../../src/requests/issuer-documents.ts";
-import { fetchKeys, type KeysPorts, loadKeys, planKeys } from "../../src/requests/issuer-keys.ts";
-import type { StoredKeys } from "../../src/model/workload-rule.ts";
+import { fetchKeys, loadIssuerKeys, planKeys, type StoredKeys } from "../../src/requests/issuer-keys.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
 import type { Behaviour } from "../../scripts/webhook-receiver-control.ts";
@@ -18,7 +17,10 @@ beforeAll(async () => {
   [key, newer] = [await newSigningKey("ES256"), await newSigningKey("RS256")];
 });
 
-const fetchFrom = ({ url }: Issuer) => fetchKeys(url, [ISSUERS_ORIGIN]);
+const fetchFrom = async ({ url }: Issuer, allowedOrigins = [ISSUERS_ORIGIN]) => {
+  const fetched = await fetchKeys(url, allowedOrigins);
+  return fetched.ok ? fetched : refused(fetched.cause!.message as FetchFault);
+};
 const refused = (fault: FetchFault) => ({ ok: false, fault });
 
 describe("the keys of an issuer", () => {
@@ -44,7 +46,7 @@ describe("the keys of an issuer", () => {
 
   it("are not fetched from an issuer that the settings do not allow", async () => {
     const issuer = await newIssuer([key]);
-    expect(await fetchKeys(issuer.url, [])).toEqual(refused("url"));
+    expect(await fetchFrom(issuer, [])).toEqual(refused("url"));
     expect(await issuer.requests()).toEqual([0, 0]);
   });
 });
@@ -165,98 +167,67 @@ describe("an issuer is refused when it sends", () => {
   });
 });
 
-/** The row of an issuer, and what the requests of this isolate have put off or reported. */
-interface Row {
-  stored: StoredKeys;
-  readonly deferred: Promise<unknown>[];
-  readonly faults: FetchFault[];
-  readonly ports: KeysPorts;
-}
-
-function newRow(stored: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 }): Row {
-  const row: Row = {
-    stored,
-    deferred: [],
-    faults: [],
-    ports: {
-      claim: async (now) => {
-        if (Math.abs(now - row.stored.triedAt) < MINUTE) return false;
-        row.stored = { ...row.stored, triedAt: now };
-        return true;
-      },
-      save: async (keys, fetchedAt) => void (row.stored = { ...row.stored, keys, fetchedAt }),
-      defer: (work) => void row.deferred.push(work),
-      report: (fault) => void row.faults.push(fault),
-    },
-  };
-  return row;
-}
-
 /** A time of the clock of the service. */
 const NOW = 1_800_000_000_000;
 
-const load = (row: Row, { url }: Issuer, kid: string, now: number, stored = row.stored) =>
-  loadKeys({ url, stored }, kid, now, [ISSUERS_ORIGIN], row.ports);
+const deferred: Promise<unknown>[] = [];
+const context = { waitUntil: (work: Promise<unknown>) => void deferred.push(work) };
+
+/** The keys for a key id, or the kind of the failure. */
+async function load({ url }: Issuer, kid: string, now: number) {
+  const loaded = await loadIssuerKeys({ issuer: url, allowedOrigins: [ISSUERS_ORIGIN] }, kid, now, context);
+  return loaded.ok ? loaded.value : loaded.failure.kind;
+}
 
 describe("a request that needs the keys of an issuer", () => {
-  it("fetches and stores them at first, and then uses what is stored", async () => {
-    const [row, issuer] = [newRow(), await newIssuer([key])];
+  it("fetches them at first, and then uses what the isolate has", async () => {
+    const issuer = await newIssuer([key]);
     for (const now of [NOW, NOW + 1, NOW + MINUTE, NOW + 9 * MINUTE])
-      expect(await load(row, issuer, key.kid, now)).toEqual([key.usable]);
+      expect(await load(issuer, key.kid, now)).toEqual([key.usable]);
     expect(await issuer.requests()).toEqual([1, 1]);
-    expect(row.stored).toEqual({ keys: [key.usable], fetchedAt: NOW, triedAt: NOW });
   });
 
   it("finds a key that the issuer has added, and no longer one that it has removed", async () => {
-    const [row, issuer] = [newRow(), await newIssuer([key])];
-    await load(row, issuer, key.kid, NOW);
+    const issuer = await newIssuer([key]);
+    await load(issuer, key.kid, NOW);
     await issuer.publish(setOf(newer));
-    expect(await load(row, issuer, newer.kid, NOW + MINUTE)).toEqual([newer.usable]);
-    expect(row.stored.keys).toEqual([newer.usable]);
+    expect(await load(issuer, newer.kid, NOW + MINUTE)).toEqual([newer.usable]);
   });
 
-  it("uses keys that are more than ten minutes old, and has them refreshed after its answer", async () => {
-    const [row, issuer] = [newRow(), await newIssuer([key])];
-    await load(row, issuer, key.kid, NOW);
-    await issuer.publish(setOf(key, newer));
-    expect(await load(row, issuer, key.kid, NOW + 10 * MINUTE)).toEqual([key.usable]);
-    await Promise.all(row.deferred);
-    expect(row.deferred).toHaveLength(1);
-    expect(row.stored.keys).toEqual([key.usable, newer.usable]);
+  it("takes no key for more than ten minutes that the issuer has removed", async () => {
+    const issuer = await newIssuer([key]);
+    await load(issuer, key.kid, NOW);
+    await issuer.publish(setOf(newer));
+    expect(await load(issuer, key.kid, NOW + 10 * MINUTE - 1)).toEqual([key.usable]);
+    expect(await load(issuer, key.kid, NOW + 10 * MINUTE)).toEqual([newer.usable]);
   });
 
   it("uses the last keys for a day while the issuer does not answer, and none after that", async () => {
-    const [row, issuer] = [newRow(), await newIssuer([key])];
-    await load(row, issuer, key.kid, NOW);
+    const issuer = await newIssuer([key]);
+    await load(issuer, key.kid, NOW);
     await issuer.describe(500);
-    for (let hour = 1; hour < 24; hour++) expect(await load(row, issuer, key.kid, NOW + hour * HOUR)).toEqual([key.usable]);
-    await Promise.all(row.deferred);
-    expect(row.faults).toEqual(Array.from({ length: 23 }, () => "status"));
-    expect(await load(row, issuer, key.kid, NOW + 24 * HOUR)).toBeUndefined();
-    expect(row.stored.fetchedAt).toBe(NOW);
+    for (let hour = 1; hour < 24; hour++) expect(await load(issuer, key.kid, NOW + hour * HOUR)).toEqual([key.usable]);
+    expect(await load(issuer, key.kid, NOW + 24 * HOUR)).toBe("issuer_unavailable");
+    expect((await issuer.requests())[0]).toBe(25);
   });
 
-  it("can tell nothing while another one fetches them, also about a key id that is not stored yet", async () => {
-    const [row, issuer] = [newRow(), await newIssuer([key])];
-    // All have read the same row, as requests of several isolates do.
-    const { stored } = row;
-    const first = await Promise.all(Array.from({ length: 20 }, () => load(row, issuer, key.kid, NOW, stored)));
-    expect(first.filter((keys) => keys !== undefined)).toEqual([[key.usable]]);
-    const pending: StoredKeys = { keys: [key.usable], fetchedAt: NOW - MINUTE, triedAt: NOW };
-    expect(await load(newRow(pending), issuer, newer.kid, NOW + SECOND)).toBeUndefined();
-    expect(await load(newRow(pending), issuer, key.kid, NOW + SECOND)).toEqual([key.usable]);
-    expect(await issuer.requests()).toEqual([1, 1]);
+  it("shares one fetch with others at the same time, which goes on when their clients leave", async () => {
+    const issuer = await newIssuer([key]);
+    const first = deferred.length;
+    const loaded = await Promise.all(Array.from({ length: 20 }, () => load(issuer, key.kid, NOW)));
+    expect(loaded).toEqual(Array.from({ length: 20 }, () => [key.usable]));
+    expect([deferred.length - first, await issuer.requests()]).toEqual([1, [1, 1]]);
   });
 
-  it.each<readonly [string, number | undefined]>([
-    ["answers", undefined],
-    ["fails", 500],
-  ])("with a key id that nobody has leads to one fetch in a minute, when the issuer %s", async (_, status) => {
-    const [row, issuer] = [newRow(), await newIssuer([key])];
+  it.each<readonly [string, number | undefined, number]>([
+    ["answers", undefined, MINUTE],
+    ["fails", 500, SECOND],
+  ])("with a key id that nobody has leads to few fetches, when the issuer %s", async (_, status, interval) => {
+    const issuer = await newIssuer([key]);
     if (status !== undefined) await issuer.describe(status);
-    const minutes = 5;
-    for (let at = 0; at < minutes * MINUTE; at += SECOND) await load(row, issuer, `forged-${at}`, NOW + at);
-    expect((await issuer.requests())[0]).toBe(minutes);
+    const intervals = 3;
+    for (let at = 0; at < intervals * interval; at += interval / 20) await load(issuer, `forged-${at}`, NOW + at);
+    expect((await issuer.requests())[0]).toBe(intervals);
   });
 });
 
@@ -303,7 +274,7 @@ describe("the plan for the keys of an issuer", () => {
     [MINUTE, MINUTE, "b", "fetch"],
     [SECOND, SECOND, "b", "use"],
     [HOUR, SECOND, "b", "wait"],
-    [HOUR, 4 * SECOND, "b", "use"],
+    [HOUR, 4 * SECOND, "b", "wait"],
     // Times that a wrong clock has written.
     [-HOUR, -HOUR, "b", "fetch"],
     [-24 * HOUR, -24 * HOUR, "a", "fetch"],

@@ -189,7 +189,7 @@ describe("the keys of the team", () => {
       "5",
       null,
     ]);
-    expect(JSON.stringify(logged.mock.calls)).toContain("The fetch of the keys of an issuer of people");
+    expect(JSON.stringify(logged.mock.calls)).toContain("The fetch of the keys of an issuer");
     for (const part of [...token.split("."), email]) expect(JSON.stringify(logged.mock.calls)).not.toContain(part);
     await signInByAccess(team, token);
     expect(team.fetches).toBe(1);

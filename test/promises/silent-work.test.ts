@@ -7,7 +7,6 @@ import { consumeMessages, type FlushMessage } from "../../src/store/activity/flu
 import { openStore, type Store } from "../../src/store/d1/database.ts";
 import { recordDamage } from "../../src/store/health/damages.ts";
 import { explainFailure } from "../../src/store/keys/root-keys.ts";
-import { claimFetch, saveKeys } from "../../src/store/workloads/issuers.ts";
 import { rebindCoordinator, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { captureLog } from "../support/canary.ts";
 import { admin, makeVault } from "../support/service.ts";
@@ -29,13 +28,10 @@ async function logged(work: () => Promise<unknown>): Promise<readonly any[]> {
   return lines.slice(first).map((line) => JSON.parse(line));
 }
 
-const ID = crypto.randomUUID();
 const OUTAGE = { kind: "unavailable", message: "D1_ERROR: Network connection lost." };
 
 describe("while D1 fails", () => {
   it.each<[string, (store: Store) => Promise<unknown>]>([
-    ["the claim of a fetch of an issuer's keys", (store) => claimFetch(store, ID, 0)],
-    ["the storing of an issuer's keys", (store) => saveKeys(store, ID, [], 0)],
     // An isolate records one read of damaged data in a minute: other files have recorded theirs.
     ["the check of root keys before a damage is recorded", (store) => recordDamage({ ...store, now: store.now + DAY })],
     [

@@ -4,15 +4,14 @@ import { type JwtFault, parseJwt, type VerifiedJwt, verifyJwt } from "../../cryp
 import { nameIndex } from "../../crypto/name-index.ts";
 import { createPendingSignIn, parsePendingSignIn } from "../../crypto/pending-sign-in.ts";
 import { type Claims, isCurrent } from "../../crypto/token.ts";
-import { causeOf, logFailure, logRefusal } from "../../log.ts";
+import { logFailure, logRefusal } from "../../log.ts";
 import type { Action, Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
 import { createRequestId } from "../../request-id.ts";
 import { type AuthorizationAnswer, authorizationUrl, redeemAuthorization } from "../../requests/identity-provider.ts";
-import type { FetchFault } from "../../requests/issuer-documents.ts";
-import { loadPeopleKeys, type PeopleIssuer } from "../../requests/issuer-keys.ts";
+import { type KeysSource, loadIssuerKeys } from "../../requests/issuer-keys.ts";
 import { limitAddress, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
@@ -53,7 +52,7 @@ export async function beginSignIn(c: Context): Promise<Result<Content<AnswerBody
   if (!oidc) return fail("unauthorized");
   const pending = await createPendingSignIn(store.value.keyring, store.value.now);
   const url = await authorizationUrl({ oidc, allowedOrigins, now: store.value.now }, pending, redirectUriOf(c));
-  if (!url.ok) return unavailable("The fetch of the identity provider's description", url.fault);
+  if (!url.ok) return url;
   setCookie(c, pending.text, LIMITS.pendingSignIn, PENDING_COOKIE);
   return ok({ json: { url: url.value } });
 }
@@ -72,9 +71,10 @@ export async function signInByProvider(c: Context, store: Store, answer: Provide
   const pending = await parsePendingSignIn(store.keyring, cookie, answer.state, store.now);
   if (!oidc || !pending || !(await sameText(pending.state, answer.state))) return fail("unauthorized");
   const redeemed = await redeemAuthorization({ oidc, allowedOrigins, now: store.now }, answer, pending, redirectUriOf(c));
-  if (!redeemed.ok) return unavailable("The exchange of a code at the identity provider", redeemed.fault);
+  if (!redeemed.ok) return redeemed;
   if (redeemed.value === undefined) return fail("unauthorized");
-  const verified = await verify(store, { issuer: oidc.issuer, allowedOrigins }, oidc.clientId, redeemed.value, (fault) =>
+  const expected = { issuer: oidc.issuer, audience: oidc.clientId, allowedOrigins };
+  const verified = await verify(c, store, expected, redeemed.value, (fault) =>
     logFailure("An ID token that the identity provider has given", defect(fault), traceOf(c)),
   );
   if (!verified.ok) return verified;
@@ -95,9 +95,8 @@ export async function signInByAccess(c: Context, store: Store): Promise<Result<G
   const { access } = store.settings;
   const token = c.req.header(HEADER);
   if (!access || !token) return undefined;
-  const { issuer, audience } = access;
-  const keysAt = `${issuer}/cdn-cgi/access/certs`;
-  const verified = await verify(store, { issuer, keysAt, allowedOrigins: [issuer] }, audience, token);
+  const keysAt = `${access.issuer}/cdn-cgi/access/certs`;
+  const verified = await verify(c, store, { ...access, keysAt, allowedOrigins: [access.issuer] }, token);
   if (!verified.ok) return verified;
   const identity = isOfPerson(verified.value.payload) ? parseIdentity(verified.value) : fail("unauthorized");
   const granted = identity.ok ? await admit(c, store, identity.value) : identity;
@@ -108,26 +107,20 @@ export async function signInByAccess(c: Context, store: Store): Promise<Result<G
 
 /** Verifies a token of an issuer of people. Fails with `unauthorized` for every fault, which `report` gets, and with `issuer_unavailable`. */
 async function verify(
+  c: Context,
   { now }: Store,
-  issuer: PeopleIssuer,
-  audience: string,
+  expected: KeysSource & { readonly audience: string },
   text: string,
   report?: (fault: JwtFault) => void,
 ): Promise<Result<VerifiedJwt>> {
   const token = parseJwt(text);
-  let fault: FetchFault = "network";
-  const keys = token.ok && (await loadPeopleKeys(issuer, token.value.keyId, now, (one) => (fault = one)));
-  if (keys === undefined) return unavailable("The fetch of the keys of an issuer of people", fault);
-  const expected = { issuer: issuer.issuer, audience, notBefore: 0, lifetimeMax: Infinity };
-  const verified = token.ok ? await verifyJwt(token.value, keys || [], expected, now) : token;
+  const keys = token.ok ? await loadIssuerKeys(expected, token.value.keyId, now, c.executionCtx) : ok([]);
+  if (!keys.ok) return keys;
+  const bounds = { ...expected, notBefore: 0, lifetimeMax: Infinity };
+  const verified = token.ok ? await verifyJwt(token.value, keys.value, bounds, now) : token;
   if (!verified.ok) report?.(verified.fault);
   return verified.ok ? ok(verified.value) : fail("unauthorized");
 }
-
-const unavailable = (what: string, fault: FetchFault): Refusal => ({
-  ...fail("issuer_unavailable"),
-  cause: causeOf(what, defect(fault)),
-});
 
 /** Tries of a sign-in. It is retried if it has written a row, or if the row has changed since it was read. */
 const TRIES_MAX = 3;

@@ -1,15 +1,15 @@
 import type { AnswerBody } from "../../api/answer.ts";
 import { parseJwt, type VerifiedJwt, type JwtFault, verifyJwt } from "../../crypto/jwt.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { logFailure, logRefusal } from "../../log.ts";
+import { logRefusal } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
-import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
-import { loadKeys } from "../../requests/issuer-keys.ts";
+import { loadIssuerKeys } from "../../requests/issuer-keys.ts";
 import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
@@ -18,13 +18,11 @@ import { explainFailure, refuseMissingKey } from "../../store/keys/root-keys.ts"
 import { type ExchangeFault, insertExchange, type Presented, recordRefused } from "../../store/workloads/exchanges.ts";
 import {
   areInUse,
-  claimFetch,
   type LoadedIssuer,
   loadIssuerByUrl,
   loadMissingKey,
   matchingRules,
   type OpenedRow,
-  saveKeys,
 } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
 import { isEncoded, readBytes } from "../body.ts";
@@ -77,12 +75,14 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   if (!loaded.ok) return loaded;
   if (!loaded.value) return refuseUnknown(c, store);
   const { issuer } = loaded.value;
-  const keys = await keysOf(c, store, loaded.value, token.value.keyId);
-  if (!keys) return fail("issuer_unavailable");
+  const { issuer: url, keyId } = token.value;
+  const { allowedOrigins } = store.settings;
+  const given = issuer.claims.issuer!.keys;
+  const keys = given ? ok(given) : await loadIssuerKeys({ issuer: url, allowedOrigins }, keyId, store.now, c.executionCtx);
+  if (!keys.ok) return keys;
   const audience = store.settings.workloadAudience ?? new URL(c.req.url).origin;
-  const { issuer: url } = token.value;
   const expected = { issuer: url, audience, notBefore: store.settings.tokensNotBefore, lifetimeMax: LIFETIME_MAX };
-  const verified = await verifyJwt(token.value, keys, expected, store.now);
+  const verified = await verifyJwt(token.value, keys.value, expected, store.now);
   if (!verified.ok) return refuse(c, { actor: issuer.row.id, reason: verified.fault });
   const { jti, payload } = verified.value;
   const presented = { issuer: issuer.row.id, url, jti, payload };
@@ -146,19 +146,6 @@ function claimsOf(
     kind: "workload",
     descent: { ancestors: [...descent!.ancestors, id], issuedAt: ruleIssuedAt },
   };
-}
-
-/** Returns the keys of an issuer: given by the admin, or published by the issuer. Returns undefined if the token cannot be judged. */
-async function keysOf(c: Context, store: Store, { issuer, stored }: LoadedIssuer, keyId: string) {
-  const { url, keys } = issuer.claims.issuer!;
-  if (keys) return keys;
-  const { id } = issuer.row;
-  return loadKeys({ url, stored }, keyId, store.now, store.settings.allowedOrigins, {
-    claim: (now) => claimFetch(store, id, now),
-    save: (fetched, at) => saveKeys(store, id, fetched, at),
-    defer: (work) => c.executionCtx.waitUntil(work),
-    report: (fault) => logFailure("The fetch of the keys of an issuer", defect(fault), traceOf(c)),
-  });
 }
 
 /**

@@ -110,20 +110,6 @@ export const DEPLOYMENT_TABLES = {
     backup: { not: "no backup signs anybody in" },
     purge: { after: "it expires" },
   },
-  issuer_keys: {
-    key: ["issuer_id"],
-    columns: { issuer_id: "id", fetched_at: "time", tried_at: "time", root_key_id: "root key", sealed: "sealed" },
-    associatedData: {
-      sealed: (_: string, { issuer_id: record }: { readonly issuer_id: string }): AssociatedData => ({
-        kind: "issuerKeys",
-        vault: NOWHERE,
-        record,
-        version: 1,
-      }),
-    },
-    backup: { not: "they are fetched again" },
-    purge: { after: "a day, when they are not used any more" },
-  },
   exchanges: {
     key: ["id"],
     columns: {

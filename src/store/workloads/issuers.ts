@@ -1,39 +1,21 @@
-import { logRefusal } from "../../log.ts";
 import { nameIndexes } from "../../crypto/name-index.ts";
-import { open, seal } from "../../crypto/seal.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
-import { MINUTE } from "../../model/time.ts";
-import { type StoredKeys, failedClaims } from "../../model/workload-rule.ts";
-import type { WorkloadKey } from "../../model/workload-keys.ts";
-import { type Take, readBatch, runBatch, type Store } from "../d1/database.ts";
-import { deleteExpired } from "../d1/expiry.ts";
-import { type RowOf, TABLES } from "../tables/tables.ts";
+import { failedClaims } from "../../model/workload-rule.ts";
+import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
-import { into } from "../tables/statements.ts";
 
-/** The issuers of tokens with their rules, for an exchange (contract 27) or a sign-in (contract 25.13), and the keys that were fetched of them. */
-
-type KeysRow = RowOf<"issuer_keys">;
+/** The issuers of tokens with their rules, for an exchange (contract 27) or a sign-in (contract 25.13). */
 
 const OF_URL = "(SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) AND kind = 'issuer')";
 
 const SQL = {
   issuer: `SELECT * FROM tokens WHERE id IN ${OF_URL} ORDER BY created_at DESC`,
   rules: `SELECT * FROM tokens WHERE kind = 'rule' AND ancestor_1 IN ${OF_URL} ORDER BY created_at, id`,
-  keys: `SELECT * FROM issuer_keys WHERE issuer_id IN ${OF_URL}`,
   unindexed: `
     SELECT root_key_id FROM tokens
     WHERE name_index IS NOT NULL AND kind = 'issuer' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
-  /** Only one request in a minute gets a row. */
-  claim: `
-    INSERT ${into("issuer_keys")} VALUES (?1, 0, ?2, ?3, '')
-    ON CONFLICT (issuer_id) DO UPDATE SET tried_at = ?2 WHERE abs(?2 - tried_at) >= ${MINUTE}
-    RETURNING issuer_id`,
-  save: "UPDATE issuer_keys SET fetched_at = ?2, root_key_id = ?3, sealed = ?4 WHERE issuer_id = ?1",
-  clean:
-    "DELETE FROM issuer_keys WHERE issuer_id IN (SELECT issuer_id FROM issuer_keys WHERE tried_at <= ?1 LIMIT 1000) RETURNING issuer_id AS id",
 };
 
 /** A decrypted row of `tokens`. */
@@ -46,10 +28,7 @@ export interface LoadedIssuer {
   readonly issuer: OpenedRow;
   /** Sealed: they are decrypted after a token of the issuer was verified. */
   readonly rules: readonly TokenRow[];
-  readonly stored: StoredKeys;
 }
-
-const NO_KEYS: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
 
 /**
  * Loads the issuer whose tokens have this `iss`, in one D1 call. Returns undefined if there is none. Fails with `misconfigured`,
@@ -58,21 +37,19 @@ const NO_KEYS: StoredKeys = { keys: [], fetchedAt: 0, triedAt: 0 };
 export async function loadIssuerByUrl(store: Store, url: string): Promise<Result<LoadedIssuer | undefined>> {
   const { db, keyring } = store;
   const indexes = JSON.stringify(await nameIndexes(keyring, "issuer", url));
-  const read = await readBatch<[TokenRow, TokenRow, KeysRow]>(
+  const read = await readBatch<[TokenRow, TokenRow]>(
     store,
     db.prepare(SQL.issuer).bind(indexes),
     db.prepare(SQL.rules).bind(indexes),
-    db.prepare(SQL.keys).bind(indexes),
   );
   if (!read.ok) return read;
-  const [[row], ruleRows, [keysRow]] = read.value;
+  const [[row], rules] = read.value;
   if (!row) return ok(undefined);
   const opened = await openToken(keyring, row);
   if (!opened.ok) return opened;
   // A damaged index may lead to another issuer.
   if (opened.value.kind !== "issuer" || opened.value.issuer?.url !== url) return fail("integrity");
-  const stored = keysRow ? await openKeys(store, keysRow) : NO_KEYS;
-  return ok({ issuer: { row, claims: opened.value }, rules: ruleRows, stored });
+  return ok({ issuer: { row, claims: opened.value }, rules });
 }
 
 /** The purpose of a rule: sign-ins of people, or exchanges of workload tokens. */
@@ -118,42 +95,3 @@ async function isAuthentic({ keyring }: Store, { row }: OpenedRow): Promise<bool
   const signed = await signAgain(keyring, row);
   return signed.ok && signed.value.hash === row.claims;
 }
-
-const associatedData = (issuer: string, key: string) => ({
-  ...TABLES.issuer_keys.associatedData.sealed("", { issuer_id: issuer }),
-  key,
-});
-
-/** Decrypts stored keys. Keys that cannot be decrypted are fetched again. */
-async function openKeys({ keyring }: Store, row: KeysRow): Promise<StoredKeys> {
-  const triedAt = row.tried_at;
-  const root = keyring.keys.get(row.root_key_id);
-  if (!root || row.fetched_at === 0) return { ...NO_KEYS, triedAt };
-  const text = await open(root.registry, associatedData(row.issuer_id, root.id), row.sealed);
-  if (!text.ok) return { ...NO_KEYS, triedAt };
-  // The time is in the text too, so that earlier keys do not become new ones by their column.
-  return { ...(JSON.parse(text.value) as Pick<StoredKeys, "keys" | "fetchedAt">), triedAt };
-}
-
-/** Claims a fetch, as `KeysPorts.claim` defines. If D1 does not answer, nothing is fetched. */
-export async function claimFetch({ db, keyring }: Store, issuer: string, now: number): Promise<boolean> {
-  const done = await runBatch<[{ issuer_id: string }]>(db, db.prepare(SQL.claim).bind(issuer, now, keyring.active.id));
-  if (!done.ok) logRefusal(done);
-  return done.ok && done.value[0].length > 0;
-}
-
-/** Saves keys, as `KeysPorts.save` defines. Keys that are not stored are fetched again. */
-export async function saveKeys(
-  { db, keyring: { active } }: Store,
-  issuer: string,
-  keys: readonly WorkloadKey[],
-  at: number,
-): Promise<void> {
-  const sealed = await seal(active.registry, associatedData(issuer, active.id), JSON.stringify({ keys, fetchedAt: at }));
-  const done = await runBatch(db, db.prepare(SQL.save).bind(issuer, at, active.id, sealed));
-  if (!done.ok) logRefusal(done);
-}
-
-/** Deletes keys that no exchange has used since a time, as `deleteExpired` does. */
-export const deleteOldKeys = (db: D1Database, before: number, take: Take): Promise<void> =>
-  deleteExpired(db, SQL.clean, before, take);

@@ -125,11 +125,6 @@ const EXCEPTIONS: readonly Exception[] = [
     columns: columnsOf("sessions"),
   },
   {
-    reason: "keys of an issuer that do not open are fetched again",
-    faults: ALL,
-    columns: columnsOf("issuer_keys"),
-  },
-  {
     reason: "a row of a day, of a workload token that has been used: another one may be used once more until it expires",
     faults: ALL,
     columns: columnsOf("exchanges"),

@@ -18,7 +18,6 @@ export interface Use {
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   tokens: ["token", "child", "person", "login", "issuer", "rule"],
   ended_tokens: ["ended"],
-  issuer_keys: ["keys"],
   exchanges: ["exchange"],
   sessions: ["session", "sign-in code", "browser code", "pasted code"],
 };
@@ -96,7 +95,6 @@ export async function plantSubject(signInAs: SignIn): Promise<Subject> {
     rows: {
       tokens: ids,
       ended_tokens: { ended: ended.id },
-      issuer_keys: { keys: workload.issuer },
       exchanges: { exchange: exchanged! },
       sessions: Object.fromEntries(
         await Promise.all(Object.entries(secrets).map(async ([role, text]) => [role, await secretId(text)] as const)),
