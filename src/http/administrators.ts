@@ -1,9 +1,13 @@
 import type { FailureKind } from "../model/failure.ts";
-import { fail, type Refusal, type Result } from "../model/result.ts";
+import type { Claims } from "../crypto/token.ts";
+import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
-import { loadOfKind } from "../store/tokens/issuers-and-rules.ts";
+import { endOfKind, type Kind, loadOfKind, loadOneOfKind } from "../store/tokens/issuers-and-rules.ts";
 import type { ListedToken } from "../store/tokens/tokens.ts";
+import { adminEntry } from "./audit.ts";
 import type { Context } from "./context.ts";
+import { presentRow } from "./present/tokens.ts";
+import type { Call, Reply } from "./route.ts";
 
 /** Only ADMIN_TOKEN makes, changes and removes administrators (contract 25.11). An administrator cannot do so. */
 
@@ -35,3 +39,22 @@ export async function refuseAdministrator(
   const makesSome = rules.value.some((rule) => "broken" in rule || (rule.admin && rule.descent?.ancestors[0] === id));
   return makesSome ? refuseOfAdministrator() : undefined;
 }
+
+/** Serves one row of a kind. */
+export const getOne =
+  <T>(kind: Kind, present: (claims: Claims) => T) =>
+  async ({ store, [kind]: id }: Call) => {
+    const row = await loadOneOfKind(store, kind, id);
+    return row.ok ? ok({ json: presentRow(present)(row.value) }) : row;
+  };
+
+/** Serves the end of a row of a kind. Fails as `refuseAdministrator` and `endOfKind` do. */
+export const endOne =
+  (kind: Kind) =>
+  async ({ c, store, [kind]: id }: Call): Promise<Result<Reply<never>>> => {
+    const refused = await refuseAdministrator(c, store, () => loadOneOfKind(store, kind, id));
+    if (refused) return refused;
+    const resource = kind.toUpperCase() as Uppercase<Kind>;
+    const ended = await endOfKind(store, kind, id, adminEntry({ resource }, c, "DELETE", id));
+    return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
+  };

@@ -5,12 +5,13 @@ import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { onceByDefault, presetOf } from "../../model/workload-presets.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { endOfKind, loadOfKind, loadOneOfKind } from "../../store/tokens/issuers-and-rules.ts";
+import { loadOfKind } from "../../store/tokens/issuers-and-rules.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
-import { refuseAdministrator } from "../administrators.ts";
+import { endOne, getOne } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
-import { presentIssuer, presentListedIssuer } from "../present/workloads.ts";
+import { presentRow } from "../present/tokens.ts";
+import { presentIssuer } from "../present/workloads.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/issuers (contract 27.1, 27.2): the issuers whose workload tokens can be exchanged. */
@@ -45,17 +46,9 @@ export const createIssuer = serveBy({
 
 export async function listIssuers({ store }: Call): ReplyTo<"listIssuers"> {
   const issuers = await loadOfKind(store, "issuer");
-  return issuers.ok ? ok({ json: issuers.value.map(presentListedIssuer) }) : issuers;
+  return issuers.ok ? ok({ json: issuers.value.map(presentRow(presentIssuer)) }) : issuers;
 }
 
-export async function getIssuer({ store, issuer: id }: Call): ReplyTo<"getIssuer"> {
-  const issuer = await loadOneOfKind(store, "issuer", id);
-  return issuer.ok ? ok({ json: presentListedIssuer(issuer.value) }) : issuer;
-}
+export const getIssuer = getOne("issuer", presentIssuer);
 
-export async function deleteIssuer({ c, store, issuer: id }: Call): ReplyTo<"deleteIssuer"> {
-  const refused = await refuseAdministrator(c, store, () => loadOneOfKind(store, "issuer", id));
-  if (refused) return refused;
-  const ended = await endOfKind(store, "issuer", id, adminEntry(ISSUER, c, "DELETE", id));
-  return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
-}
+export const deleteIssuer = endOne("issuer");

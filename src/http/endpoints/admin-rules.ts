@@ -7,15 +7,14 @@ import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { failedClaims, ruleFault } from "../../model/workload-rule.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { endOfKind, loadOfKind, loadOneOfKind, loadRow } from "../../store/tokens/issuers-and-rules.ts";
-import { openToken } from "../../store/tokens/token-rows.ts";
+import { loadOfKind, type OpenedRow, openRow } from "../../store/tokens/issuers-and-rules.ts";
 import { insertToken } from "../../store/tokens/tokens.ts";
 import { loadPastExchanges } from "../../store/workloads/exchanges.ts";
-import type { OpenedRow } from "../../store/workloads/issuers.ts";
-import { isAdministrator, refuseAdministrator, refuseOfAdministrator } from "../administrators.ts";
+import { endOne, getOne, isAdministrator, refuseOfAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
-import { presentListedRule, presentPastExchange, presentRule } from "../present/workloads.ts";
+import { presentRow } from "../present/tokens.ts";
+import { presentPastExchange, presentRule } from "../present/workloads.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /**
@@ -34,14 +33,11 @@ const parse = ({ body }: ParseCall): Result<NewRule> => parseValue(newRule, body
  * decrypting its row does.
  */
 async function issuerOf({ store }: Call, { issuer, ...rule }: NewRule): Promise<Result<OpenedRow>> {
-  const row = await loadRow(store, "issuer", issuer);
-  if (!row.ok) return row;
-  const opened = await openToken(store.keyring, row.value);
+  const opened = await openRow(store, "issuer", issuer);
   if (!opened.ok) return opened;
-  if (opened.value.kind !== "issuer") return fail("integrity");
   // Which claims name a person, the preset of a platform does not say.
-  const wrong = ruleFault(rule.people ? "generic" : opened.value.issuer!.preset, rule);
-  return wrong ? invalid(`${wrong.attribute}: ${wrong.fault}`) : ok({ row: row.value, claims: opened.value });
+  const wrong = ruleFault(rule.people ? "generic" : opened.value.claims.issuer!.preset, rule);
+  return wrong ? invalid(`${wrong.attribute}: ${wrong.fault}`) : opened;
 }
 
 export const createRule = serveBy({
@@ -82,20 +78,12 @@ export const createRule = serveBy({
 
 export async function listRules({ store }: Call): ReplyTo<"listRules"> {
   const rules = await loadOfKind(store, "rule");
-  return rules.ok ? ok({ json: rules.value.map(presentListedRule) }) : rules;
+  return rules.ok ? ok({ json: rules.value.map(presentRow(presentRule)) }) : rules;
 }
 
-export async function getRule({ store, rule: id }: Call): ReplyTo<"getRule"> {
-  const rule = await loadOneOfKind(store, "rule", id);
-  return rule.ok ? ok({ json: presentListedRule(rule.value) }) : rule;
-}
+export const getRule = getOne("rule", presentRule);
 
-export async function deleteRule({ c, store, rule: id }: Call): ReplyTo<"deleteRule"> {
-  const refused = await refuseAdministrator(c, store, () => loadOneOfKind(store, "rule", id));
-  if (refused) return refused;
-  const ended = await endOfKind(store, "rule", id, adminEntry(RULE, c, "DELETE", id));
-  return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
-}
+export const deleteRule = endOne("rule");
 
 /** Reports which recent workload tokens a rule would match, without the values of their claims. */
 export const testRule = serveBy({

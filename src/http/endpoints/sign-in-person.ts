@@ -17,11 +17,12 @@ import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { endToken } from "../../store/tokens/ended-tokens.ts";
-import { insertNamed } from "../../store/tokens/named-rows.ts";
-import { bindAccount, replacePerson, type FoundPerson, loadPersonByEmail, refuseUnknown } from "../../store/tokens/people.ts";
+import type { OpenedRow } from "../../store/tokens/issuers-and-rules.ts";
+import { explainUnknown, insertNamed } from "../../store/tokens/named-rows.ts";
+import { bindAccount, replacePerson, type FoundPerson, loadPersonByEmail } from "../../store/tokens/people.ts";
 import type { Grants } from "../../store/tokens/session-rows.ts";
 import { recordRefused } from "../../store/workloads/exchanges.ts";
-import { areInUse, type LoadedIssuer, loadIssuerByUrl, matchingRules, type OpenedRow } from "../../store/workloads/issuers.ts";
+import { areInUse, type LoadedIssuer, loadIssuerByUrl, matchingRules } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
 import { cookieOf, PENDING_COOKIE, requireConsole, setCookie } from "../console-session.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
@@ -176,8 +177,8 @@ async function admitByRule(
   if (person && isGranted(store, person.claims, rule))
     return ok({ token: person.claims, until: store.now + rule.claims.rule!.lifetime * SECOND });
   // A row under a root key that is missing is not found, and would be there twice.
-  const unknown = person ? undefined : await refuseUnknown(store);
-  if (unknown && unknown.failure.kind !== "not_invited") return unknown;
+  const unknown = person ? undefined : await explainUnknown(store, "person");
+  if (unknown) return unknown;
   const room = await requireRoom(store);
   if (!room.ok) return room;
   const claims = claimsByRule(store, identity, rule, person?.claims);
@@ -231,7 +232,7 @@ async function refuseWithoutRule(
 ): Promise<Refusal> {
   const recorded = loaded && recordRefused(store, { issuer: loaded.issuer.row.id, url, jti, payload: claims });
   if (recorded) c.executionCtx.waitUntil(recorded.then((done) => done.ok || logRefusal(done, traceOf(c))));
-  if (!person) return refuseUnknown(store);
+  if (!person) return (await explainUnknown(store, "person")) ?? fail("not_invited");
   const { id } = person.row;
   const [of, rule] = person.claims.descent!.ancestors;
   // What another issuer says of the email ends nothing.

@@ -14,16 +14,10 @@ import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { requireRoom } from "../../store/health/room.ts";
-import { explainFailure, refuseMissingKey } from "../../store/keys/root-keys.ts";
+import type { OpenedRow } from "../../store/tokens/issuers-and-rules.ts";
+import { explainUnknown } from "../../store/tokens/named-rows.ts";
 import { type ExchangeFault, insertExchange, type Presented, recordRefused } from "../../store/workloads/exchanges.ts";
-import {
-  areInUse,
-  type LoadedIssuer,
-  loadIssuerByUrl,
-  loadMissingKey,
-  matchingRules,
-  type OpenedRow,
-} from "../../store/workloads/issuers.ts";
+import { areInUse, type LoadedIssuer, loadIssuerByUrl, matchingRules } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
 import { isEncoded, readBytes } from "../body.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
@@ -73,7 +67,7 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   if (!schema.ok) return schema;
   const loaded = await loadIssuerByUrl(store, token.value.issuer);
   if (!loaded.ok) return loaded;
-  if (!loaded.value) return refuseUnknown(c, store);
+  if (!loaded.value) return (await explainUnknown(store, "issuer")) ?? refuse(c, { reason: "unknown_issuer" });
   const { issuer } = loaded.value;
   const { issuer: url, keyId } = token.value;
   const { allowedOrigins } = store.settings;
@@ -146,18 +140,6 @@ function claimsOf(
     kind: "workload",
     descent: { ancestors: [...descent!.ancestors, id], issuedAt: ruleIssuedAt },
   };
-}
-
-/**
- * Returns the refusal for an unknown issuer. With wrong root keys, or without the issuer's key, an issuer is not found either,
- * which is no fault of the workload.
- */
-async function refuseUnknown(c: Context, store: Store): Promise<Refusal> {
-  const explained = await explainFailure(store);
-  if (explained.failure.kind !== "unauthorized") return explained;
-  const missing = await loadMissingKey(store);
-  if (!missing.ok) return missing;
-  return missing.value === undefined ? refuse(c, { reason: "unknown_issuer" }) : refuseMissingKey(store, missing.value);
 }
 
 function refuse(c: Context, { actor = ADMIN, reason }: Known): Refusal {

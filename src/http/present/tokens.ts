@@ -11,6 +11,14 @@ import { presentTime } from "./time.ts";
 /** Presents the expiry of a token, for the header `Token-Expires` and bodies. */
 export const expiryOf = ({ expiresAt }: Pick<Claims, "expiresAt">): string => presentTime(expiresAt * 1000);
 
+export const createdAtOf = ({ issuedAt }: Pick<Claims, "issuedAt">): string => presentTime(issuedAt * 1000);
+
+/** Presents a person, an issuer or a rule in a list, including a row that cannot be decrypted. */
+export const presentRow =
+  <T>(present: (claims: Claims) => T) =>
+  (row: ListedToken): T | Presented<Schemas.BrokenPerson> =>
+    "broken" in row ? { id: row.id, broken: row.broken, createdAt: createdAtOf(row) } : present(row);
+
 /** Presents the grants of a token by vault, with the ids in a dialect. */
 export const presentScope = ({ vaults }: Claims, dialect: Dialect): Presented<Schemas.Token>["vaults"] =>
   Object.fromEntries(
@@ -34,7 +42,7 @@ export const presentIssuedToken = (
 
 /** Presents a token to its holder. */
 export function presentToken(claims: Claims, dialect: Dialect): Presented<Schemas.Token> {
-  const { id, name, issuedAt, descent } = claims;
+  const { id, name, descent } = claims;
   const parent = descent?.ancestors.at(-1);
   return {
     id: writeId(id, dialect),
@@ -47,7 +55,7 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
     person: claims.kind === "person" || undefined,
     admin: claims.kind === "admin" || undefined,
     backupsOnly: claims.backupsOnly,
-    createdAt: presentTime(issuedAt * 1000),
+    createdAt: createdAtOf(claims),
     expiresAt: expiryOf(claims),
   };
 }
@@ -56,11 +64,11 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
 export function presentListedToken(token: ListedToken, dialect: Dialect): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
   if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, login: token.login, endedAt };
-  const { id, broken, issuedAt } = token;
+  const { id, broken } = token;
   return {
     id: isId(id) ? writeId(id, dialect) : id,
     broken,
-    createdAt: presentTime(issuedAt * 1000),
+    createdAt: createdAtOf(token),
     expiresAt: expiryOf(token),
     endedAt,
   };

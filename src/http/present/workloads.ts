@@ -1,12 +1,9 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import type { Claims } from "../../crypto/token.ts";
-import type { BrokenToken, ListedToken } from "../../store/tokens/tokens.ts";
 import { presentTime } from "./time.ts";
-import { presentScope } from "./tokens.ts";
+import { createdAtOf, presentScope } from "./tokens.ts";
 
 /** Issuers and rules of workload identity on the wire (contract 27). */
-
-const createdAtOf = ({ issuedAt }: Pick<Claims, "issuedAt">): string => presentTime(issuedAt * 1000);
 
 export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
   const { id, name, issuer } = claims;
@@ -41,18 +38,6 @@ export function presentRule(claims: Claims): Presented<Schemas.Rule> {
     createdAt: createdAtOf(claims),
   };
 }
-
-const presentBroken = (token: BrokenToken): Presented<Schemas.BrokenPerson> => ({
-  id: token.id,
-  broken: token.broken,
-  createdAt: createdAtOf(token),
-});
-
-export const presentListedIssuer = (token: ListedToken): Presented<Schemas.Issuer | Schemas.BrokenPerson> =>
-  "broken" in token ? presentBroken(token) : presentIssuer(token);
-
-export const presentListedRule = (token: ListedToken): Presented<Schemas.Rule | Schemas.BrokenPerson> =>
-  "broken" in token ? presentBroken(token) : presentRule(token);
 
 /** Presents an earlier exchange. `at` is in Unix milliseconds, `issuer` is the URL, and `failed` names the claims that do not match. */
 export const presentPastExchange = (at: number, issuer: string, failed: readonly string[]): Presented<Schemas.PastExchange> => ({

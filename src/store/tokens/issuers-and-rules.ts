@@ -1,3 +1,4 @@
+import type { Claims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
@@ -5,9 +6,15 @@ import { endToken } from "./ended-tokens.ts";
 import { openToken, type TokenRow } from "./token-rows.ts";
 import { type ListedToken, listTokens } from "./tokens.ts";
 
-/** The rows of issuers and rules, and the end of people, for the admin routes (contract 25.5, 27.1 to 27.4). */
+/** The rows of people, issuers and rules, for the admin routes (contract 25, 27.1 to 27.4). */
 
-type Kind = "issuer" | "rule";
+export type Kind = "person" | "issuer" | "rule";
+
+/** A decrypted row of `tokens`. */
+export interface OpenedRow {
+  readonly row: TokenRow;
+  readonly claims: Claims;
+}
 
 const SQL = {
   all: "SELECT * FROM tokens WHERE kind = ?1 ORDER BY created_at, id",
@@ -21,8 +28,8 @@ export async function loadOfKind(store: Store, kind: Kind): Promise<Result<Liste
   return read.ok ? listTokens(store, read.value[0]) : read;
 }
 
-/** Returns a row of a kind. Fails with `issuer_not_found` or `rule_not_found`, or with `unavailable`. */
-export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<TokenRow>> {
+/** Returns a row of a kind. Fails with `person_not_found`, `issuer_not_found` or `rule_not_found`, or with `unavailable`. */
+async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<TokenRow>> {
   const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id, kind));
   if (!read.ok) return read;
   const [row] = read.value[0];
@@ -30,7 +37,16 @@ export async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Re
   return row ? ok(row) : fail(`${kind}_not_found`, id);
 }
 
-/** Loads a row as `loadRow` does, and decrypts it. Fails as `listTokens` does too. */
+/** Loads a row as `loadRow` does, and decrypts it. Fails as `openToken` does too, and with `integrity` if the sealed kind is another one. */
+export async function openRow(store: Store, kind: Kind, id: string): Promise<Result<OpenedRow>> {
+  const row = await loadRow(store, kind, id);
+  if (!row.ok) return row;
+  const opened = await openToken(store.keyring, row.value);
+  if (!opened.ok) return opened;
+  return opened.value.kind === kind ? ok({ row: row.value, claims: opened.value }) : fail("integrity");
+}
+
+/** Loads a row as `loadRow` does, for a list. Fails as `listTokens` does too. */
 export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promise<Result<ListedToken>> {
   const row = await loadRow(store, kind, id);
   if (!row.ok) return row;
@@ -42,7 +58,7 @@ export async function loadOneOfKind(store: Store, kind: Kind, id: string): Promi
  * already. `entry` is the entry of the admin's log. Fails with `person_not_found`, `issuer_not_found` or `rule_not_found`, or as
  * `endToken` does. The sealed kind decides. For an unreadable row the column decides, so that the row can be ended.
  */
-export async function endOfKind(store: Store, kind: Kind | "person", id: string, entry: Activity): Promise<Result<undefined>> {
+export async function endOfKind(store: Store, kind: Kind, id: string, entry: Activity): Promise<Result<undefined>> {
   const { db, keyring } = store;
   const read = await runBatch<[TokenRow, TokenRow]>(db, db.prepare(SQL.one).bind(id, kind), db.prepare(SQL.ended).bind(id));
   if (!read.ok) return read;

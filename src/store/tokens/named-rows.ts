@@ -3,11 +3,11 @@ import type { Claims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
-import { proofStatement } from "../keys/root-keys.ts";
+import { explainFailure, proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
 import { insertTokenRow, makeTokenRow, openToken, type TokenRow } from "./token-rows.ts";
 
 /** The rows of `tokens` with a unique name: people and issuers. */
@@ -39,6 +39,10 @@ const SQL = {
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = ?2",
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
   same: "SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1))",
+  /** A row that no root key of this service finds. */
+  unindexed: `
+    SELECT root_key_id FROM tokens
+    WHERE name_index IS NOT NULL AND kind = ?1 AND root_key_id NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`,
 };
 
 type Id = Pick<TokenRow, "id">;
@@ -88,3 +92,18 @@ async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Prom
 
 const requestOf = ({ name, vaults, issuer, admin }: Claims): string =>
   JSON.stringify([name, admin, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), issuer]);
+
+/**
+ * Returns a refusal if a row is not found because of the root keys: they are wrong, or the key of a row is missing. This is no fault of the
+ * client. Otherwise returns undefined. Fails with `unavailable` too.
+ */
+export async function explainUnknown(store: Store, kind: IndexedKind): Promise<Refusal | undefined> {
+  const { db, keyring } = store;
+  const explained = await explainFailure(store);
+  if (explained.failure.kind !== "unauthorized") return explained;
+  const keys = JSON.stringify([...keyring.keys.keys()]);
+  const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(db, db.prepare(SQL.unindexed).bind(kind, keys));
+  if (!read.ok) return read;
+  const [row] = read.value[0];
+  return row && refuseMissingKey(store, row.root_key_id);
+}

@@ -1,13 +1,14 @@
 import type { Claims, VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
-import { fail, ok, type Result, type Refusal } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, readBatch, runBatch, type Store } from "../d1/database.ts";
 import { endBelowChanged } from "./ended-tokens.ts";
-import { proofStatement, explainFailure, refuseMissingKey } from "../keys/root-keys.ts";
-import { makeTokenRow, openToken, sealToken, TOKEN_COLUMNS, type TokenRow, signAgain } from "./token-rows.ts";
+import { proofStatement } from "../keys/root-keys.ts";
+import { openRow } from "./issuers-and-rules.ts";
+import { makeTokenRow, sealToken, TOKEN_COLUMNS, type TokenRow, signAgain } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
 import { nameIndexes } from "../../crypto/name-index.ts";
 
@@ -17,7 +18,6 @@ import { nameIndexes } from "../../crypto/name-index.ts";
  */
 
 const SQL = {
-  one: "SELECT * FROM tokens WHERE id = ?1 AND kind = 'person'",
   ids: "SELECT id FROM tokens WHERE name_index IS NOT NULL AND kind = 'person'",
   slice: "SELECT * FROM tokens WHERE id IN (SELECT value FROM json_each(?1)) AND kind = 'person'",
   /**
@@ -29,6 +29,7 @@ const SQL = {
     WHERE id = ?1 AND sealed = ?13 AND (?11 IS NULL OR EXISTS (SELECT 1 FROM tokens WHERE id = ?11)) RETURNING id`,
   /** Binds an account. The signed claims do not change, so no session ends. */
   bind: "UPDATE tokens SET sealed = ?2 WHERE id = ?1 AND sealed = ?3 RETURNING id",
+  find: "SELECT * FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
 };
 
 type Id = Pick<TokenRow, "id">;
@@ -60,15 +61,6 @@ export async function loadPeople<T>(store: Store, present: (person: ListedToken)
 export const addedAt = (person: ListedToken): number =>
   "broken" in person ? person.issuedAt : (person.since ?? person.issuedAt);
 
-/** Fails with `person_not_found`, as `listTokens` does, or with `unavailable`. */
-export async function loadPerson(store: Store, id: string): Promise<Result<ListedToken>> {
-  const read = await runBatch<[TokenRow]>(store.db, store.db.prepare(SQL.one).bind(id));
-  if (!read.ok) return read;
-  if (read.value[0].length === 0) return fail("person_not_found");
-  const listed = await listTokens(store, read.value[0]);
-  return listed.ok ? ok(listed.value[0]!) : listed;
-}
-
 export interface PersonUpdate {
   readonly vaults: Claims["vaults"];
   /** True if the person is an administrator. Absent: unchanged. */
@@ -88,18 +80,13 @@ export async function updatePerson(
   { vaults, admin }: PersonUpdate,
   entry: Activity,
 ): Promise<Result<Claims>> {
-  const { db, keyring } = store;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const read = await runBatch<[TokenRow]>(db, db.prepare(SQL.one).bind(id));
-    if (!read.ok) return read;
-    const [row] = read.value[0];
-    if (!row) return fail("person_not_found");
-    const opened = await openToken(keyring, row);
-    if (!opened.ok) return opened;
-    if (opened.value.kind !== "person") return fail("integrity");
-    const isAdmin = (admin ?? opened.value.admin) || undefined;
+    const person = await openRow(store, "person", id);
+    if (!person.ok) return person;
+    const { row, claims } = person.value;
+    const isAdmin = (admin ?? claims.admin) || undefined;
     const change = { vaults, admin: isAdmin, descent: undefined, expiresAt: NEVER_SECONDS };
-    const done = await replacePerson(store, row, { ...opened.value, ...change }, entry);
+    const done = await replacePerson(store, row, { ...claims, ...change }, entry);
     if (!done.ok || done.value) return done as Result<VerifiedClaims>;
   }
   return fail("busy");
@@ -157,15 +144,6 @@ export async function bindAccount(
   return done.ok ? ok(done.value[0].length > 0) : refusalOfWrite(done);
 }
 
-/** Finds the person who signs in by the email that the identity provider has confirmed (contract 25.6, 25.12). */
-
-const SIGN_IN_SQL = {
-  find: "SELECT * FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1)) ORDER BY created_at DESC",
-  /** A person whose email is not indexed by any root key of this service. */
-  unindexed: `
-    SELECT root_key_id FROM tokens WHERE kind = 'person' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
-};
-
 /** A person's row and its claims. */
 export interface FoundPerson {
   readonly row: TokenRow;
@@ -173,7 +151,7 @@ export interface FoundPerson {
 }
 
 /**
- * Finds a person by a normalized email. The claims come from the row, so the row is authenticated as in binding-tokens.ts. It is
+ * Finds a person by the normalized email that an identity provider has confirmed (contract 25.6, 25.12). The claims come from the row, so the row is authenticated as in binding-tokens.ts. It is
  * signed again, and its hash must equal the stored hash. Returns undefined if there is none. Fails with `not_invited` for an
  * altered row, and with `unavailable`.
  */
@@ -181,7 +159,7 @@ export async function loadPersonByEmail(store: Store, email: string): Promise<Re
   const { db, keyring } = store;
   const read = await runBatch<[TokenRow]>(
     db,
-    db.prepare(SIGN_IN_SQL.find).bind(JSON.stringify(await nameIndexes(keyring, "person", email))),
+    db.prepare(SQL.find).bind(JSON.stringify(await nameIndexes(keyring, "person", email))),
   );
   if (!read.ok) return read;
   const [row] = read.value[0];
@@ -191,21 +169,4 @@ export async function loadPersonByEmail(store: Store, email: string): Promise<Re
   const { claims, hash } = signed.value;
   const authentic = claims.kind === "person" && claims.name === email && row.claims === hash;
   return authentic ? ok({ row, claims: { ...claims, hash } }) : fail("not_invited");
-}
-
-/**
- * Refuses an unknown person. With wrong root keys, or without one of them, nobody is found, which is no fault of the person.
- * Fails with `not_invited`, `misconfigured` or `unavailable`.
- */
-export async function refuseUnknown(store: Store): Promise<Refusal> {
-  const { db, keyring } = store;
-  const explained = await explainFailure(store);
-  if (explained.failure.kind === "misconfigured") return explained;
-  const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(
-    db,
-    db.prepare(SIGN_IN_SQL.unindexed).bind(JSON.stringify([...keyring.keys.keys()])),
-  );
-  if (!read.ok) return read;
-  const [row] = read.value[0];
-  return row ? refuseMissingKey(store, row.root_key_id) : fail("not_invited");
 }

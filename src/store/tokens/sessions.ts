@@ -1,8 +1,9 @@
 import { type Take, runBatch, type Store } from "../d1/database.ts";
+import { deleteExpired } from "../d1/expiry.ts";
 import { createCache } from "../../crypto/cache.ts";
 import { createConsoleSecret } from "../../crypto/console-secret.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, map, must, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import {
@@ -150,16 +151,9 @@ export async function deleteSession({ db, now }: Store, id: string): Promise<Res
   return map(await runBatch<[never, { id: string }]>(db, codes, db.prepare(SQL.delete).bind(id)), (done) => done[1].length > 0);
 }
 
-/**
- * Deletes the rows of expired sessions and codes. `now` is in Unix milliseconds. `take` takes a call for each slice of 1,000.
- * Throws if D1 fails.
- */
-export async function deleteExpiredSessions(db: D1Database, now: number, take: Take): Promise<void> {
-  while (take(1)) {
-    const [deleted] = must("delete expired sessions", await runBatch<[{ id: string }]>(db, db.prepare(SQL.clean).bind(now)));
-    if (deleted.length < 1000) break;
-  }
-}
+/** Deletes the rows of expired sessions and codes, as `deleteExpired` does. `now` is in Unix milliseconds. */
+export const deleteExpiredSessions = (db: D1Database, now: number, take: Take): Promise<void> =>
+  deleteExpired(db, SQL.clean, now, take);
 
 /** The tokens that people get by a login from a terminal (contract 28). Each has its own row below the person. */
 

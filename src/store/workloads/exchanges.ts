@@ -10,7 +10,7 @@ import { deleteExpired } from "../d1/expiry.ts";
 import { proofStatement } from "../keys/root-keys.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
 import { insertTokenRow, makeTokenRow } from "../tokens/token-rows.ts";
-import type { OpenedRow } from "./issuers.ts";
+import type { OpenedRow } from "../tokens/issuers-and-rules.ts";
 import { into } from "../tables/statements.ts";
 
 /** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was right. */

@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { failedClaims } from "../../model/workload-rule.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
+import type { OpenedRow } from "../tokens/issuers-and-rules.ts";
 import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
 /** The issuers of tokens with their rules, for an exchange (contract 27) or a sign-in (contract 25.13). */
@@ -13,16 +14,7 @@ const OF_URL = "(SELECT id FROM tokens WHERE name_index IN (SELECT value FROM js
 const SQL = {
   issuer: `SELECT * FROM tokens WHERE id IN ${OF_URL} ORDER BY created_at DESC`,
   rules: `SELECT * FROM tokens WHERE kind = 'rule' AND ancestor_1 IN ${OF_URL} ORDER BY created_at, id`,
-  unindexed: `
-    SELECT root_key_id FROM tokens
-    WHERE name_index IS NOT NULL AND kind = 'issuer' AND root_key_id NOT IN (SELECT value FROM json_each(?1)) LIMIT 1`,
 };
-
-/** A decrypted row of `tokens`. */
-export interface OpenedRow {
-  readonly row: TokenRow;
-  readonly claims: Claims;
-}
 
 export interface LoadedIssuer {
   readonly issuer: OpenedRow;
@@ -73,15 +65,6 @@ async function openRules({ keyring }: Store, { issuer, rules }: LoadedIssuer): P
     const isOfIssuer = claims.ok && claims.value.kind === "rule" && claims.value.descent?.ancestors[0] === issuer.row.id;
     return isOfIssuer ? [{ row, claims: claims.value }] : [];
   });
-}
-
-/** Returns the root key of an issuer that this service lacks, so that the issuer's URL is not found. Returns undefined if there is none. */
-export async function loadMissingKey({ db, keyring }: Store): Promise<Result<string | undefined>> {
-  const read = await runBatch<[Pick<TokenRow, "root_key_id">]>(
-    db,
-    db.prepare(SQL.unindexed).bind(JSON.stringify([...keyring.keys.keys()])),
-  );
-  return read.ok ? ok(read.value[0][0]?.root_key_id) : read;
 }
 
 /** Returns true if the issuer and the rule are authentic, and not older than TOKENS_NOT_BEFORE. */
