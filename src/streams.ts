@@ -1,4 +1,6 @@
-/** Writes generated pieces into streams. */
+import { ok, type Result } from "./model/result.ts";
+
+/** Reads streams whole, and writes generated pieces into streams. */
 
 /** Writes the pieces into a stream and closes it. An error among them aborts it, so that its end never looks complete. */
 export async function pump(pieces: AsyncGenerator<Uint8Array, void>, writable: WritableStream<Uint8Array>): Promise<void> {
@@ -26,4 +28,20 @@ export async function writePieces<R>(
     await pieces.return(undefined as R);
     throw error;
   }
+}
+
+/** Reads a stream whole. `admit` gets the size of what is read. When it fails, nothing further is read. */
+export async function readStream(
+  stream: ReadableStream<Uint8Array> | null,
+  admit: (size: number) => Result<unknown>,
+): Promise<Result<Uint8Array>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream ?? []) {
+    size += chunk.length;
+    const admitted = admit(size);
+    if (!admitted.ok) return admitted;
+    chunks.push(chunk);
+  }
+  return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));
 }

@@ -67,27 +67,15 @@ export function adminEntry(
   return { id: c.get("requestId"), ...what, ...who };
 }
 
-/** The parameter of the path that names the subject of an admin route. The routes of root keys concern all root keys. */
-const NAMED = {
-  VAULT: "vault",
-  TOKEN: "token",
-  WEBHOOK: "webhook",
-  KEY: "token",
-  BACKUP: "vault",
-  SESSION: "token",
-  PERSON: "person",
-  ISSUER: "issuer",
-  RULE: "rule",
-  EXCHANGE: "token",
-  JOB: "job",
-} as const;
-
 /** Returns the log entry of a successful admin request, or of one that only ADMIN_TOKEN may send (contract 25.11). */
 function adminActivity(route: Route, { c }: Caller, target: Target, result: Result<Reply>): Activity | undefined {
   const action = (result.ok && result.value.action) || route.action;
   const denied = !result.ok && result.failure.kind === "out_of_scope";
   if (action === "UNLOGGED" || (!result.ok && !denied)) return undefined;
-  const id = (result.ok && result.value.made) || target[NAMED[route.resource ?? "VAULT"]];
+  const { resource = "VAULT" } = route;
+  // The routes of root keys concern all root keys.
+  const parameter = resource === "BACKUP" ? "vault" : resource.toLowerCase();
+  const id = (result.ok && result.value.made) || String(target[parameter as keyof Target]);
   return adminEntry(route, c, action, isId(id) ? id : null, denied ? "DENY" : "SUCCESS");
 }
 

@@ -1,6 +1,7 @@
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";
 import { admitBytes, type Share } from "../memory-budget.ts";
+import { readStream } from "../streams.ts";
 
 /** A request's body, within bounds. */
 export interface Body {
@@ -45,16 +46,7 @@ async function readWithinBounds(request: Request, limit: number, share: Share | 
     const admitted = admitBytes(share, Number(declared));
     return admitted.ok ? ok(new Uint8Array(await request.arrayBuffer())) : admitted;
   }
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length;
-    if (size > limit) return tooLarge;
-    const admitted = admitBytes(share, size);
-    if (!admitted.ok) return admitted;
-    chunks.push(chunk);
-  }
-  return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));
+  return readStream(request.body, (size) => (size > limit ? tooLarge : admitBytes(share, size)));
 }
 
 function parse(bytes: Uint8Array): Result<unknown> {

@@ -1,4 +1,4 @@
-import { entityTag, fulfils, type Item, type Precondition } from "../model/item.ts";
+import { entityTag, hasTag, type Item, type Precondition } from "../model/item.ts";
 import { invalid, ok, type Result } from "../model/result.ts";
 
 /** The entity tags of Items in headers (RFC 9110 section 8.8.3). */
@@ -7,7 +7,7 @@ export const etagHeader = (item: Pick<Item, "version" | "nonce">): Record<string
 
 const TAG = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`;
 /** The tags that an Item can have. Another one, as a bare version, matches nothing. */
-const ITEM_TAG = String.raw`"([1-9]\d{0,14}-[\da-f]{16})"`;
+const ITEM_TAG = /"([1-9]\d{0,14}-[\da-f]{16})"/g;
 /** Empty elements count for nothing (RFC 9110 section 5.6.1.2). */
 const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 
@@ -19,14 +19,9 @@ const LIST = new RegExp(String.raw`^[\s,]*${TAG}(?:\s*,[\s,]*${TAG})*[\s,]*$`);
 export function parseIfMatch(header: string | undefined): Result<Precondition | undefined> {
   if (header === undefined) return ok(undefined);
   if (header.trim() === "*") return ok("any");
-  return LIST.test(header) ? ok(tagsIn(header, ITEM_TAG)) : invalid("If-Match: is not a list of entity tags");
+  if (!LIST.test(header)) return invalid("If-Match: is not a list of entity tags");
+  return ok([...header.matchAll(ITEM_TAG)].map((match) => match[1]!));
 }
 
 /** Returns true if the client already has this version: `If-None-Match` (RFC 9110 section 13.1.2), compared weakly. */
-export function isCurrent(header: string | undefined, item: Item): boolean {
-  if (header === undefined) return false;
-  return fulfils(item, header.trim() === "*" ? "any" : tagsIn(header, ITEM_TAG));
-}
-
-const tagsIn = (header: string, pattern: string): string[] =>
-  [...header.matchAll(new RegExp(pattern, "g"))].map((match) => match[1]!);
+export const isCurrent = (header: string | undefined, item: Item): boolean => hasTag(header, `"${entityTag(item)}"`);

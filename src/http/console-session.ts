@@ -1,6 +1,6 @@
 import { parseConsoleSecret } from "../crypto/console-secret.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import type { Store } from "../store/d1/database.ts";
+import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
 import { explainFailure } from "../store/keys/root-keys.ts";
 import { type ConsoleSession, findSession, loadSession, wasAlive } from "../store/tokens/sessions.ts";
@@ -29,10 +29,16 @@ function cookieAt(c: Context, cookie = COOKIE): { readonly name: string; readonl
  * Requires that the console of this origin made the request. A browser sets `Sec-Fetch-Site` itself (W3C Fetch Metadata). It
  * sends the other header to another origin only after a preflight, which this service does not answer. Fails with `cross_site`.
  */
-export const requireConsole = (c: Context): Result<undefined> =>
+const requireConsole = (c: Context): Result<undefined> =>
   cookieAt(c) && c.req.header("Sec-Fetch-Site") === "same-origin" && c.req.header("Item-Vault-Console") === "1"
     ? ok(undefined)
     : fail("cross_site");
+
+/** Opens the store for a request of the console. Fails with `cross_site` or `misconfigured`. */
+export async function openForConsole(c: Context): Promise<Result<Store>> {
+  const allowed = requireConsole(c);
+  return allowed.ok ? openStore(c.env, Date.now()) : allowed;
+}
 
 /** Returns true if a page of another origin made the request in a browser, according to the browser (W3C Fetch Metadata). */
 export const isFromOtherOrigin = (c: Context): boolean =>

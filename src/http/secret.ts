@@ -1,7 +1,6 @@
-import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, ok, type Result } from "../model/result.ts";
 import { weaknessOf } from "../settings.ts";
-import { countFailure } from "../requests/rate-limit.ts";
-import { addressOf, type Context } from "./context.ts";
+import type { Context } from "./context.ts";
 
 /** Returns the bearer token of a request, or "". */
 export const bearerOf = (c: Context): string => /^Bearer (\S+)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? "";
@@ -9,16 +8,6 @@ export const bearerOf = (c: Context): string => /^Bearer (\S+)$/i.exec(c.req.hea
 /** Returns true if the request's bearer token is a secret. Fails with `misconfigured` if the secret is a placeholder or short. */
 export async function isSecret(c: Context, secret: string): Promise<Result<boolean>> {
   return weaknessOf(secret) ? fail("misconfigured") : ok(await sameText(bearerOf(c), secret));
-}
-
-/**
- * Compares the request's bearer token with a secret. Returns undefined if they are equal. Fails with `misconfigured`,
- * `unauthorized` or `rate`.
- */
-export async function requireSecret(c: Context, secret: string): Promise<Refusal | undefined> {
-  const equal = await isSecret(c, secret);
-  if (!equal.ok) return equal;
-  return equal.value ? undefined : countFailure(c.env, addressOf(c), fail("unauthorized"));
 }
 
 /** Compares the hashes of two texts in constant time: the duration reveals neither the texts nor their lengths. */

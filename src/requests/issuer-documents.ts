@@ -1,8 +1,9 @@
 import { failedBy } from "../log.ts";
 import { discoveryUrlOf, issuerUrlFault } from "../model/public-url.ts";
-import { defect, type Result } from "../model/result.ts";
+import { defect, fail, ok, type Result } from "../model/result.ts";
 import { type JsonObject, parseStrictObject } from "../model/strict-json.ts";
 import { SECOND } from "../model/time.ts";
+import { readStream } from "../streams.ts";
 
 /** Requests of the service to issuers of tokens: OpenID Connect Discovery 1.0 section 4, key sets, and token endpoints. */
 
@@ -71,22 +72,10 @@ export async function fetchDocument(
       void body?.cancel().catch(() => undefined);
       return refuse(status >= 300 && status < 400 ? "redirect" : "status");
     }
-    const bytes = await readBytes(body);
-    const value = bytes && parseStrictObject(bytes);
-    return value ? { ok: true, value: { status, body: value } } : refuse(bytes ? "content" : "size");
+    const bytes = await readStream(body, (size) => (size > ANSWER_BYTES_MAX ? fail("body_too_large") : ok(undefined)));
+    const value = bytes.ok && parseStrictObject(bytes.value);
+    return value ? { ok: true, value: { status, body: value } } : refuse(bytes.ok ? "content" : "size");
   } catch {
     return refuse(signal.aborted ? "timeout" : "network"); // the error may quote the URL
   }
-}
-
-/** Returns `undefined` for more than 64 KiB. It reads no further. */
-async function readBytes(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) return undefined;
-    chunks.push(chunk);
-  }
-  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

@@ -59,10 +59,14 @@ export async function countEndedSession(env: Env, address: string | undefined, n
 
 /**
  * Counts a request without a credential for the client's address, before any other work. Failed authentications have their own
- * count. Fails with `rate`.
+ * count, and so have exchanges of workload tokens. Fails with `rate`.
  */
-export async function limitAddress(env: Env, address: string | undefined): Promise<Refusal | undefined> {
-  return !address || (await within(env.FAILURE_RATE, `open ${network(address)}`)) ? undefined : fail("rate");
+export async function limitAddress(
+  env: Env,
+  address: string | undefined,
+  what: "open" | "exchange" = "open",
+): Promise<Refusal | undefined> {
+  return !address || (await within(env.FAILURE_RATE, `${what} ${network(address)}`)) ? undefined : fail("rate");
 }
 
 /**
@@ -79,14 +83,6 @@ export async function isWorthLogging(env: Env, { log, actor, resource, origin }:
 
 /** The resources whose denials have their own count. */
 const DENIALS: Partial<Readonly<Record<AdminResource, string>>> = { SESSION: "denied sign-in", EXCHANGE: "denied exchange" };
-
-/**
- * Counts an exchange of a workload token for the client's address, before the request is parsed: an exchange costs D1 calls and
- * may cost a fetch. Outside Cloudflare a request may have no address; then nothing is counted. Fails with `rate`.
- */
-export async function limitExchange(env: Env, address: string | undefined): Promise<Refusal | undefined> {
-  return !address || (await within(env.FAILURE_RATE, `exchange ${network(address)}`)) ? undefined : fail("rate");
-}
 
 /** Counts one request. A failing limiter limits nobody: it protects against load and is not access control. */
 async function within(limiter: RateLimit, key: string): Promise<boolean> {

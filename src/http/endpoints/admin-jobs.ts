@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { anyJob, jobInputs } from "../../api/job-bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
-import type { Job, JobPlace, NewJob, RequestedKind, JobResult, BackupInput, RewrapInput, VerifyInput } from "../../model/job.ts";
+import type { Job, JobPlace, NewJob, RequestedKind, JobResult, RewrapInput } from "../../model/job.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
 import { invalid, ok, type Result, fail } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
@@ -167,28 +167,21 @@ const JOB_REQUESTS: { readonly [Kind in RequestedKind]: JobRequest<z.output<(typ
     seals: true,
     prepare: async ({ store: { keyring } }) => ok<RewrapInput>({ activeKey: keyring.active.id }),
   },
-  verify: { prepare: prepareVerify },
-  backup: { prepare: prepareBackup },
+  verify: { prepare: prepareOfVault },
+  backup: { prepare: prepareOfVault },
   restore: { seals: true, prepare: prepareRestore },
 };
 
 /** Fails with `vault_not_found`, `backup_not_found`, or with `misconfigured` if no backup bucket is bound. */
-async function prepareVerify({ store, c }: Call, input: VerifyInput): Promise<Result<VerifyInput>> {
+async function prepareOfVault<Input extends { readonly vault?: string | undefined; readonly backup?: boolean }>(
+  { store, c }: Call,
+  input: Input,
+): Promise<Result<Input>> {
   const { vault, backup } = input;
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
   if (vault === undefined) return ok(input);
-  const exists = backup ? await requireBackup(buckets.value, vault) : await requireVault(store.db, vault);
-  return exists.ok ? ok(input) : exists;
-}
-
-/** Fails with `vault_not_found`, or with `misconfigured` if no backup bucket is bound. */
-async function prepareBackup({ store, c }: Call, input: BackupInput): Promise<Result<BackupInput>> {
-  const buckets = withBuckets(store, c.env);
-  if (!buckets.ok) return buckets;
-  const { vault } = input;
-  if (vault === undefined) return ok(input);
-  const exists = await requireVault(store.db, vault);
+  const exists = await (backup ? requireBackup(buckets.value, vault) : requireVault(store.db, vault));
   return exists.ok ? ok(input) : exists;
 }
 

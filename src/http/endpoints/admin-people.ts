@@ -25,15 +25,8 @@ type PersonChange = z.output<typeof personChange>;
 const PERSON = { resource: "PERSON" } as const;
 
 export async function listPeople({ c, store }: Call): ReplyTo<"listPeople"> {
-  const people = await loadPeople(store, (person) => JSON.stringify(presentRow(presentPerson)(person)));
-  return people.ok ? ok({ response: streamList(c, groupsOf(people.value)) }) : people;
-}
-
-/** The number of people in a piece of the answer. */
-const PIECE_PEOPLE = 10;
-
-function* groupsOf(texts: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < texts.length; from += PIECE_PEOPLE) yield texts.slice(from, from + PIECE_PEOPLE);
+  const people = await loadPeople(store, (person) => [JSON.stringify(presentRow(presentPerson)(person))]);
+  return people.ok ? ok({ response: streamList(c, people.value) }) : people;
 }
 
 export const getPerson = getOne("person", presentPerson);

@@ -67,38 +67,21 @@ async function answerOne(call: Call, request: Parameters<typeof sendWebhookReque
   return ok({ json: presentWebhook(webhook!), made: webhook!.id });
 }
 
-/** Webhooks on the wire (contract 17.1). */
-
-function presentWebhook({
-  id,
-  url,
-  secret,
-  state,
-  createdAt,
-  lastDelivery,
-  lastError,
-  ...counts
-}: Webhook): Presented<Schemas.Webhook> {
+/** Presents a webhook (contract 17.1). */
+function presentWebhook({ url, secret, createdAt, lastDelivery, lastError, ...webhook }: Webhook): Presented<Schemas.Webhook> {
   return {
-    id,
+    ...webhook,
     url,
     broken: url === undefined ? "integrity" : undefined,
-    enabled: state !== "DISABLED",
-    state,
+    enabled: webhook.state !== "DISABLED",
     createdAt: presentTime(createdAt),
     lastDelivery: lastDelivery === undefined ? undefined : presentTime(lastDelivery),
     lastError: lastError && { kind: lastError.kind, status: lastError.status, at: presentTime(lastError.at) },
-    ...counts,
     secret,
   };
 }
 
 /** Presents an attempt to deliver (contract 17.13). */
-const presentDelivery = ({
-  at,
-  milliseconds,
-  status,
-  error,
-  events,
-  test,
-}: RecordedAttempt): Presented<Schemas.WebhookDelivery> => ({ at: presentTime(at), milliseconds, status, error, events, test });
+function presentDelivery({ at, milliseconds, status, error, events, test }: RecordedAttempt): Presented<Schemas.WebhookDelivery> {
+  return { at: presentTime(at), milliseconds, status, error, events, test };
+}

@@ -3,10 +3,10 @@ import { newChildToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { refuseMore } from "../../model/permission.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
-import { confirmLevel } from "../../store/health/room.ts";
+import { requireRoom } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken, presentToken } from "../present/tokens.ts";
@@ -42,9 +42,8 @@ export const createChildToken = serveBy({
 
 /** The limit is lower than for other writes, because deletions need space too (contract 12.7). */
 async function issue(call: Call, child: Claims): Promise<Result<IssuedToken>> {
-  const isFull = await confirmLevel(call.store, "warning");
-  if (!isFull.ok) return isFull;
-  return isFull.value ? fail("database_full") : insertToken(call.store, child, entryOf(call, "CREATE", child.id), call.claims);
+  const room = await requireRoom(call.store, "warning");
+  return !room.ok ? room : insertToken(call.store, child, entryOf(call, "CREATE", child.id), call.claims);
 }
 
 /** Without a lifetime, the token ends with its parent at the latest. */

@@ -4,7 +4,7 @@ import { ok, type Result, fail, invalid } from "../../model/result.ts";
 import { deleteContent, putContent } from "../../store/contents/upload.ts";
 import { loadFile } from "../../store/items/files.ts";
 import { requireRoomForFile } from "../../store/health/room.ts";
-import { recordContent, sendChange, tryChange } from "../coordinator.ts";
+import { recordContent, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { filesOf, PART_BYTES } from "../../store/buckets/r2.ts";
@@ -13,6 +13,7 @@ import { PIECE_BYTES } from "../../crypto/pieces.ts";
 import { fits, LIMITS } from "../../model/limits.ts";
 import type { UploadPieces } from "../../store/contents/pieces.ts";
 import { isEncoded } from "../body.ts";
+import { eraseItem } from "./items.ts";
 import type { Context } from "../context.ts";
 import { admitBytes, type Share } from "../../memory-budget.ts";
 import type { FailureKind } from "../../model/failure.ts";
@@ -59,11 +60,7 @@ export const replaceFileContent = serveBy({
 
 export const deleteFile = serveBy({
   parse: ({ item, file, ifMatch }: ParseCall): Result<Change> => ok({ kind: "delete-file", item, file, ifMatch }),
-  async handle(call: Call, change: Change): ReplyTo<"deleteFile"> {
-    const { c, vault, item, file } = call;
-    const answer = await sendChange(call, vault, change, { ids: [vault, item, file] });
-    return answer.ok ? ok({ response: c.body(null, 204) }) : answer;
-  },
+  handle: eraseItem(({ file }) => [file]),
 });
 
 /**

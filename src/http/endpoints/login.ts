@@ -7,7 +7,7 @@ import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { countFailure, limitAddress, limitToken } from "../../requests/rate-limit.ts";
-import { confirmLevel } from "../../store/health/room.ts";
+import { requireRoom } from "../../store/health/room.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { explainFailure } from "../../store/keys/root-keys.ts";
@@ -21,7 +21,7 @@ import type { Content } from "../route.ts";
 import { digestOf, sameText } from "../secret.ts";
 import { refuseMore } from "../../model/permission.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
-import { requireConsole, requireSession } from "../console-session.ts";
+import { openForConsole, requireSession } from "../console-session.ts";
 import { presentTime } from "../present/time.ts";
 import { signInEntry } from "./sign-in.ts";
 
@@ -79,10 +79,7 @@ async function isProven({ challenge, redirectUri }: ConfirmedLogin, sent: LoginI
 /** Before the database is so full that nothing else can be written. Fails with `schema`, `unavailable`, `database_full`. */
 async function requireSpace(store: Store): Promise<Result<undefined>> {
   const schema = await checkSchema(store.db);
-  if (!schema.ok) return schema;
-  const isFull = await confirmLevel(store, "warning");
-  if (!isFull.ok) return isFull;
-  return isFull.value ? fail("database_full") : ok(undefined);
+  return schema.ok ? requireRoom(store, "warning") : schema;
 }
 
 /** Confirmations by a person in the console: a login in a browser, and a login by a pasted code (contract 28.3, 28.5). */
@@ -143,9 +140,7 @@ interface Confirming {
  * request counts as a sign-in. Fails with `cross_site`, `misconfigured`, `out_of_scope`, `rate`, and as `requireSession` does.
  */
 async function requirePerson(c: Context): Promise<Result<Confirming>> {
-  const allowed = requireConsole(c);
-  if (!allowed.ok) return allowed;
-  const store = await openStore(c.env, Date.now());
+  const store = await openForConsole(c);
   if (!store.ok) return store;
   const session = await requireSession(c, store.value);
   if (!session.ok) return session;

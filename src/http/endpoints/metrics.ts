@@ -1,17 +1,19 @@
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
+import { countFailure } from "../../requests/rate-limit.ts";
 import { parseSettings } from "../../settings.ts";
 import { databaseSize } from "../../store/d1/size.ts";
-import type { Context } from "../context.ts";
+import { addressOf, type Context } from "../context.ts";
 import type { Content } from "../route.ts";
-import { requireSecret } from "../secret.ts";
+import { isSecret } from "../secret.ts";
 import { ENDING_HELP, loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 
 /** /metrics, in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 
 /** Returns the metrics. The secret `METRICS_TOKEN` guards the route. Without the secret the route does not exist: see app.ts. */
 export async function getMetrics(c: Context): Promise<Result<Content<never>>> {
-  const refused = await requireSecret(c, c.env.METRICS_TOKEN);
-  if (refused) return refused;
+  const allowed = await isSecret(c, c.env.METRICS_TOKEN);
+  if (!allowed.ok) return allowed;
+  if (!allowed.value) return countFailure(c.env, addressOf(c), fail("unauthorized"));
   const loaded = await loadMetrics(c.env.DB, Date.now());
   if (!loaded.ok) return loaded;
   const settings = parseSettings(c.env);

@@ -4,14 +4,14 @@ import { SECOND, DAY } from "../../model/time.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
-import { openStore, type Store } from "../../store/d1/database.ts";
+import type { Store } from "../../store/d1/database.ts";
 import { type Grants, type Lifetime, actingToken } from "../../store/tokens/session-rows.ts";
 import { type ConsoleSession, deleteSession, insertSession } from "../../store/tokens/sessions.ts";
 import {
   adminFingerprint,
   isLimited,
+  openForConsole,
   refuseEnded,
-  requireConsole,
   requireSession,
   sessionIdOf,
   sessionOfId,
@@ -26,12 +26,6 @@ import { presentTime } from "../present/time.ts";
 import { presentToken } from "../present/tokens.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
-
-/** Fails with `cross_site` or `misconfigured`. */
-async function openForConsole(c: Context): Promise<Result<Store>> {
-  const allowed = requireConsole(c);
-  return allowed.ok ? openStore(c.env, Date.now()) : allowed;
-}
 
 /** Fails as `openForConsole` and `requireSession` do. */
 export async function getSession(c: Context): Promise<Result<Content<AnswerBody<"getSession">>>> {

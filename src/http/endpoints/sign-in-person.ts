@@ -13,7 +13,7 @@ import { createRequestId } from "../../request-id.ts";
 import { type AuthorizationAnswer, authorizationUrl, redeemAuthorization } from "../../requests/identity-provider.ts";
 import { type KeysSource, loadIssuerKeys } from "../../requests/issuer-keys.ts";
 import { limitAddress, limitToken } from "../../requests/rate-limit.ts";
-import { openStore, type Store } from "../../store/d1/database.ts";
+import type { Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { requireRoom } from "../../store/health/room.ts";
 import { endToken } from "../../store/tokens/ended-tokens.ts";
@@ -24,7 +24,7 @@ import type { Grants } from "../../store/tokens/session-rows.ts";
 import { recordRefused } from "../../store/workloads/exchanges.ts";
 import { areInUse, type LoadedIssuer, loadIssuerByUrl, matchingRules } from "../../store/workloads/issuers.ts";
 import { adminEntry } from "../audit.ts";
-import { cookieOf, PENDING_COOKIE, requireConsole, setCookie } from "../console-session.ts";
+import { cookieOf, openForConsole, PENDING_COOKIE, setCookie } from "../console-session.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
 import type { Content } from "../route.ts";
 import { sameText } from "../secret.ts";
@@ -43,9 +43,7 @@ const redirectUriOf = (c: Context): string => new URL("/console/sign-in", c.req.
 
 /** Begins a sign-in at the identity provider (contract 25.12). Fails with `cross_site`, `misconfigured`, `rate`, `unauthorized`, `issuer_unavailable`. */
 export async function beginSignIn(c: Context): Promise<Result<Content<AnswerBody<"beginSignIn">>>> {
-  const allowed = requireConsole(c);
-  if (!allowed.ok) return allowed;
-  const store = await openStore(c.env, Date.now());
+  const store = await openForConsole(c);
   if (!store.ok) return store;
   const limited = await limitAddress(c.env, addressOf(c));
   if (limited) return limited;

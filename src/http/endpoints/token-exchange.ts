@@ -10,7 +10,7 @@ import type { JsonObject } from "../../model/strict-json.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { loadIssuerKeys } from "../../requests/issuer-keys.ts";
-import { limitExchange, limitToken } from "../../requests/rate-limit.ts";
+import { limitAddress, limitToken } from "../../requests/rate-limit.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { requireRoom } from "../../store/health/room.ts";
@@ -46,7 +46,7 @@ type Answer = AnswerBody<"exchangeToken">;
 type Issued = Omit<Answer, "issued_token_type">;
 
 export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>> {
-  const limited = await limitExchange(c.env, addressOf(c));
+  const limited = await limitAddress(c.env, addressOf(c), "exchange");
   if (limited) return limited;
   if (isEncoded(c.req.raw)) return fail("encoding");
   const bytes = await readBytes(c.req.raw, LIMITS.exchange);

@@ -7,36 +7,15 @@ import { createdAtOf, presentScope } from "./tokens.ts";
 
 export function presentIssuer(claims: Claims): Presented<Schemas.Issuer> {
   const { id, name, issuer } = claims;
-  const { url, preset, once, keys } = issuer!;
-  return {
-    id,
-    name,
-    issuer: url,
-    preset,
-    once,
-    jwks: keys && { keys },
-    createdAt: createdAtOf(claims),
-  };
+  const { url, keys, ...rest } = issuer!;
+  return { id, name, issuer: url, ...rest, jwks: keys && { keys }, createdAt: createdAtOf(claims) };
 }
 
 export function presentRule(claims: Claims): Presented<Schemas.Rule> {
   const { id, name, dialect, descent, rule, admin } = claims;
   const { claims: needed, anyRepository, allowSubject, lifetime, people } = rule!;
-  const vaults = presentScope(claims, "uuid");
-  const permits = { anyRepository, allowSubject };
-  return {
-    id,
-    name,
-    issuer: descent!.ancestors[0]!,
-    claims: needed,
-    ...permits,
-    vaults,
-    lifetime,
-    dialect,
-    people,
-    admin,
-    createdAt: createdAtOf(claims),
-  };
+  const [issuer, vaults, createdAt] = [descent!.ancestors[0]!, presentScope(claims, "uuid"), createdAtOf(claims)];
+  return { id, name, issuer, claims: needed, anyRepository, allowSubject, vaults, lifetime, dialect, people, admin, createdAt };
 }
 
 /** Presents an earlier exchange. `at` is in Unix milliseconds, `issuer` is the URL, and `failed` names the claims that do not match. */

@@ -89,10 +89,10 @@ export async function confirmLevel(
 }
 
 /** Fails with `database_full` or `unavailable`. */
-export async function requireRoom(store: Store): Promise<Result<undefined>> {
-  const refuses = await confirmLevel(store, "refuse");
-  if (!refuses.ok) return refuses;
-  return refuses.value ? fail("database_full") : ok(undefined);
+export async function requireRoom(store: Store, level: DatabaseLevel = "refuse"): Promise<Result<undefined>> {
+  const isFull = await confirmLevel(store, level);
+  if (!isFull.ok) return isFull;
+  return isFull.value ? fail("database_full") : ok(undefined);
 }
 
 /**

@@ -1,9 +1,8 @@
 import { nameIndexes } from "../../crypto/name-index.ts";
-import type { Claims } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { failedClaims } from "../../model/workload-rule.ts";
-import { readBatch, runBatch, type Store } from "../d1/database.ts";
+import { readBatch, type Store } from "../d1/database.ts";
 import type { OpenedRow } from "../tokens/issuers-and-rules.ts";
 import { openToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 
