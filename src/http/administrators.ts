@@ -1,6 +1,6 @@
 import type { FailureKind } from "../model/failure.ts";
 import type { Claims } from "../crypto/token.ts";
-import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { endOfKind, type Kind, loadOfKind, loadOneOfKind } from "../store/tokens/issuers-and-rules.ts";
 import type { ListedToken } from "../store/tokens/tokens.ts";
@@ -44,8 +44,7 @@ export async function refuseAdministrator(
 export const getOne =
   <T>(kind: Kind, present: (claims: Claims) => T) =>
   async ({ store, [kind]: id }: Call) => {
-    const row = await loadOneOfKind(store, kind, id);
-    return row.ok ? ok({ json: presentRow(present)(row.value) }) : row;
+    return map(await loadOneOfKind(store, kind, id), (row) => ({ json: presentRow(present)(row) }));
   };
 
 /** Serves the end of a row of a kind. Fails as `refuseAdministrator` and `endOfKind` do. */

@@ -1,5 +1,5 @@
 import { LIMITS } from "../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../model/result.ts";
 import { admitBytes, type Share } from "../memory-budget.ts";
 import { readStream } from "../streams.ts";
 
@@ -21,8 +21,7 @@ export async function parseBody(request: Request, limit: number = LIMITS.body, s
   if (isEncoded(request)) return fail("encoding");
   const bytes = await readBytes(request, limit, share);
   if (!bytes.ok) return bytes;
-  const json = parse(bytes.value);
-  return json.ok ? ok({ bytes: bytes.value, json: json.value }) : json;
+  return map(parse(bytes.value), (json) => ({ bytes: bytes.value, json }));
 }
 
 /**

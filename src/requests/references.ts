@@ -6,7 +6,7 @@ import { type KeyedFile, addressOf } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
 import { vaultsWith } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
-import { fail, invalid, ok, type Result } from "../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
 import type { Store } from "../store/d1/database.ts";
 import { admitBytes } from "../memory-budget.ts";
@@ -148,8 +148,7 @@ function createInliner({
     sum += file.size;
     const content = contents.get(file.generation) ?? loadContent(filesOf(env), addressOf(vault, item, file), file);
     contents.set(file.generation, content);
-    const loaded = await content;
-    return loaded.ok ? ok(toText(loaded.value)) : loaded;
+    return map(await content, toText);
   };
 }
 

@@ -2,7 +2,7 @@ import type { Action } from "../../model/activity.ts";
 import { isBackupKey } from "../../model/backup.ts";
 import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { fits, LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { listObjects, loadObject, withBuckets } from "../../store/backup/load.ts";
 import { storeObject } from "../../store/restore/store-object.ts";
@@ -24,8 +24,7 @@ export const listBackupObjects = serveBy({
   async handle({ c, store }: Call, after: string): ReplyTo<"listBackupObjects"> {
     const buckets = withBuckets(store, c.env);
     if (!buckets.ok) return buckets;
-    const page = await listObjects(buckets.value, after);
-    return page.ok ? ok({ json: page.value, action: "READ" }) : page;
+    return map(await listObjects(buckets.value, after), (page) => ({ json: page, action: "READ" }));
   },
 });
 

@@ -1,7 +1,7 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import { bytesOfParts, type Manifest, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, map, ok, type Result } from "../../model/result.ts";
 import { loadBackups, withBuckets } from "../../store/backup/load.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
@@ -17,8 +17,7 @@ export const listVaultBackups = (call: Call): ReplyTo<"listVaultBackups"> => ans
 async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBackups"> {
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
-  const listed = await loadBackups(buckets.value, vault, presentBackup);
-  return listed.ok ? ok({ json: listed.value }) : listed;
+  return map(await loadBackups(buckets.value, vault, presentBackup), (json) => ({ json }));
 }
 
 function presentBackup(number: number, manifest: Manifest | undefined): Presented<Schemas.Snapshot> {

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini";
 import { newIssuer } from "../../api/bodies.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { onceByDefault, presetOf } from "../../model/workload-presets.ts";
@@ -44,10 +44,8 @@ export const createIssuer = serveBy({
   },
 });
 
-export async function listIssuers({ store }: Call): ReplyTo<"listIssuers"> {
-  const issuers = await loadOfKind(store, "issuer");
-  return issuers.ok ? ok({ json: issuers.value.map(presentRow(presentIssuer)) }) : issuers;
-}
+export const listIssuers = async ({ store }: Call): ReplyTo<"listIssuers"> =>
+  map(await loadOfKind(store, "issuer"), (issuers) => ({ json: issuers.map(presentRow(presentIssuer)) }));
 
 export const getIssuer = getOne("issuer", presentIssuer);
 

@@ -4,7 +4,7 @@ import { fingerprint } from "../../crypto/seal.ts";
 import { isId } from "../../model/ids.ts";
 import type { Job, JobPlace, NewJob, RequestedKind, JobResult, RewrapInput } from "../../model/job.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
-import { invalid, ok, type Result, fail } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { SECOND } from "../../model/time.ts";
 import { checkRootKeys } from "../../store/keys/root-keys.ts";
@@ -34,8 +34,7 @@ export const createJob = serveBy({
     const job = parseValue(anyJob, body!.json, "the job");
     if (!job.ok) return job;
     const { kind, ...attributes } = job.value;
-    const input = parseValue<z.ZodMiniType<object>>(jobInputs[kind], attributes, "the job");
-    return input.ok ? ok({ kind, input: input.value }) : input;
+    return map(parseValue<z.ZodMiniType<object>>(jobInputs[kind], attributes, "the job"), (input) => ({ kind, input }));
   },
   async handle(call: Call, wanted: Wanted): ReplyTo<"createJob"> {
     const { env } = call.c;
@@ -181,8 +180,7 @@ async function prepareOfVault<Input extends { readonly vault?: string | undefine
   const buckets = withBuckets(store, c.env);
   if (!buckets.ok) return buckets;
   if (vault === undefined) return ok(input);
-  const exists = await (backup ? requireBackup(buckets.value, vault) : requireVault(store.db, vault));
-  return exists.ok ? ok(input) : exists;
+  return map(await (backup ? requireBackup(buckets.value, vault) : requireVault(store.db, vault)), () => input);
 }
 
 type RestoreRequest = Omit<RestoreInput, "entry">;

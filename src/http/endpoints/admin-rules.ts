@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { newRule } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { NEVER_SECONDS } from "../../model/time.ts";
 import { failedClaims, ruleFault } from "../../model/workload-rule.ts";
@@ -76,10 +76,8 @@ export const createRule = serveBy({
   },
 });
 
-export async function listRules({ store }: Call): ReplyTo<"listRules"> {
-  const rules = await loadOfKind(store, "rule");
-  return rules.ok ? ok({ json: rules.value.map(presentRow(presentRule)) }) : rules;
-}
+export const listRules = async ({ store }: Call): ReplyTo<"listRules"> =>
+  map(await loadOfKind(store, "rule"), (rules) => ({ json: rules.map(presentRow(presentRule)) }));
 
 export const getRule = getOne("rule", presentRule);
 

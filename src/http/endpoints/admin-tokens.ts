@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import { newToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts";
@@ -36,15 +36,11 @@ export const createToken = serveBy({
   },
 });
 
-export async function listTokens({ store }: Call): ReplyTo<"listTokens"> {
-  const tokens = await loadTokens(store);
-  return tokens.ok ? ok({ json: tokens.value.map((token) => presentListedToken(token, "uuid")) }) : tokens;
-}
+export const listTokens = async ({ store }: Call): ReplyTo<"listTokens"> =>
+  map(await loadTokens(store), (tokens) => ({ json: tokens.map((token) => presentListedToken(token, "uuid")) }));
 
-export async function getToken({ store, token: id }: Call): ReplyTo<"getToken"> {
-  const token = await loadToken(store, id);
-  return token.ok ? ok({ json: presentListedToken(token.value, "uuid") }) : token;
-}
+export const getToken = async ({ store, token: id }: Call): ReplyTo<"getToken"> =>
+  map(await loadToken(store, id), (token) => ({ json: presentListedToken(token, "uuid") }));
 
 export async function revokeToken({ c, store, token }: Call): ReplyTo<"revokeToken"> {
   const refused = await refuseAdministrator(c, store, () => loadToken(store, token));

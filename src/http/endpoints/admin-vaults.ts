@@ -1,6 +1,6 @@
 import { newVault, vaultChange, vaultKeyRenewal } from "../../api/bodies.ts";
 import type { Change } from "../../model/operation.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { loadAllVaults } from "../../store/vaults/vaults.ts";
 import { sendChange } from "../coordinator.ts";
@@ -10,10 +10,8 @@ import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/vaults: lists, creates, changes, renews and deletes vaults. */
 
-export async function listAllVaults({ store }: Call): ReplyTo<"listAllVaults"> {
-  const vaults = await loadAllVaults(store);
-  return vaults.ok ? ok({ json: vaults.value.map(presentListedVault) }) : vaults;
-}
+export const listAllVaults = async ({ store }: Call): ReplyTo<"listAllVaults"> =>
+  map(await loadAllVaults(store), (vaults) => ({ json: vaults.map(presentListedVault) }));
 
 export const createVault = serveBy({
   parse({ body }: ParseCall): Result<Change> {
@@ -25,33 +23,25 @@ export const createVault = serveBy({
 });
 
 export const updateVault = serveBy({
-  parse({ body }: ParseCall): Result<Change> {
-    const input = parseValue(vaultChange, body!.json, "the vault");
-    return input.ok ? ok({ kind: "update-vault", ...input.value }) : input;
-  },
+  parse: ({ body }: ParseCall): Result<Change> =>
+    map(parseValue(vaultChange, body!.json, "the vault"), (input) => ({ kind: "update-vault", ...input })),
   handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
 });
 
 export const renewVaultKey = serveBy({
-  parse({ body }: ParseCall): Result<Change> {
-    const input = parseValue(vaultKeyRenewal, body!.json, "the renewal");
-    return input.ok ? ok({ kind: "renew-key", ...input.value }) : input;
-  },
+  parse: ({ body }: ParseCall): Result<Change> =>
+    map(parseValue(vaultKeyRenewal, body!.json, "the renewal"), (input) => ({ kind: "renew-key", ...input })),
   handle: (call: Call, change: Change) => writeVault(call, call.vault, change),
 });
 
 export const deleteVault = serveBy({
   parse: (): Result<Change> => ok({ kind: "delete-vault" }),
-  async handle(call: Call, change: Change): ReplyTo<"deleteVault"> {
-    const answer = await sendVaultChange(call, call.vault, change);
-    return answer.ok ? ok({ response: call.c.body(null, 204), made: call.vault }) : answer;
-  },
+  handle: async (call: Call, change: Change): ReplyTo<"deleteVault"> =>
+    map(await sendVaultChange(call, call.vault, change), () => ({ response: call.c.body(null, 204), made: call.vault })),
 });
 
 const sendVaultChange = (call: Call, id: string, change: Change) =>
   sendChange(call, id, change, { ids: [id], body: call.body?.bytes });
 
-async function writeVault(call: Call, id: string, change: Change): ReplyTo<"updateVault"> {
-  const answer = await sendVaultChange(call, id, change);
-  return answer.ok ? ok({ json: presentAdminVault(answer.value.vault!), made: id }) : answer;
-}
+const writeVault = async (call: Call, id: string, change: Change): ReplyTo<"updateVault"> =>
+  map(await sendVaultChange(call, id, change), (answer) => ({ json: presentAdminVault(answer.vault!), made: id }));

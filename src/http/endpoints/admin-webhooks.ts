@@ -1,6 +1,6 @@
 import { newWebhook, webhookChange } from "../../api/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import type { NewWebhook, WebhookChange, RecordedAttempt, Webhook } from "../../model/webhook.ts";
 import { requireRoom } from "../../store/health/room.ts";
@@ -12,10 +12,8 @@ import { presentTime } from "../present/time.ts";
 
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes, tests and deletes the webhooks of a vault. */
 
-export async function listWebhooks(call: Call): ReplyTo<"listWebhooks"> {
-  const answer = await sendWebhookRequest(call, { kind: "list" });
-  return answer.ok ? ok({ json: answer.value.map(presentWebhook) }) : answer;
-}
+export const listWebhooks = async (call: Call): ReplyTo<"listWebhooks"> =>
+  map(await sendWebhookRequest(call, { kind: "list" }), (answer) => ({ json: answer.map(presentWebhook) }));
 
 export const getWebhook = (call: Call): ReplyTo<"getWebhook"> => answerOne(call, { kind: "get", id: call.webhook });
 
@@ -43,10 +41,8 @@ export const updateWebhook = serveBy({
   },
 });
 
-export async function deleteWebhook(call: Call): ReplyTo<"deleteWebhook"> {
-  const answer = await sendWebhookRequest(call, { kind: "delete", id: call.webhook });
-  return answer.ok ? ok({ response: call.c.body(null, 204) }) : answer;
-}
+export const deleteWebhook = async (call: Call): ReplyTo<"deleteWebhook"> =>
+  map(await sendWebhookRequest(call, { kind: "delete", id: call.webhook }), () => ({ response: call.c.body(null, 204) }));
 
 export async function testWebhook(call: Call): ReplyTo<"testWebhook"> {
   const answer = await sendAttemptRequest(call, "test");
@@ -55,10 +51,8 @@ export async function testWebhook(call: Call): ReplyTo<"testWebhook"> {
   return ok({ json: { status, error } });
 }
 
-export async function listDeliveries(call: Call): ReplyTo<"listDeliveries"> {
-  const answer = await sendAttemptRequest(call, "list");
-  return answer.ok ? ok({ json: answer.value.map(presentDelivery) }) : answer;
-}
+export const listDeliveries = async (call: Call): ReplyTo<"listDeliveries"> =>
+  map(await sendAttemptRequest(call, "list"), (answer) => ({ json: answer.map(presentDelivery) }));
 
 async function answerOne(call: Call, request: Parameters<typeof sendWebhookRequest>[1]): ReplyTo<"getWebhook"> {
   const answer = await sendWebhookRequest(call, request);

@@ -3,7 +3,7 @@ import { newChildToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { refuseMore } from "../../model/permission.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { invalid, ok, type Result } from "../../model/result.ts";
+import { invalid, map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { requireRoom } from "../../store/health/room.ts";
@@ -76,7 +76,5 @@ const entryOf = ({ c, actor }: Call, action: Activity["action"], id: string): Ac
 });
 
 /** Endpoint 14: returns the token of the request. Its claims are those issued; the store checks them together with the revocation. */
-export async function getOwnToken({ store, claims, dialect }: Call): ReplyTo<"getOwnToken"> {
-  const authorized = await loadForToken<[]>(store, claims);
-  return authorized.ok ? ok({ json: presentToken(claims, dialect) }) : authorized;
-}
+export const getOwnToken = async ({ store, claims, dialect }: Call): ReplyTo<"getOwnToken"> =>
+  map(await loadForToken<[]>(store, claims), () => ({ json: presentToken(claims, dialect) }));

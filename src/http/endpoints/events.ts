@@ -4,7 +4,7 @@ import { type After, formatCursor, parseAfter } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { itemsIn } from "../../model/permission.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
-import { fail, invalid, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
 import { admit } from "../events/hub.ts";
 import { closeSession, createSession, joinHub, visibleEvents } from "../events/subscription.ts";
@@ -44,10 +44,8 @@ function parse(call: ParseCall): Result<Input> {
 }
 
 /** Parses `wait` of a stream: its duration in seconds. A client that did not ask for a stream gets a stream that ends. Fails with 400. */
-export function parseSeconds(call: ParseCall): Result<number> {
-  const wait = parseCount(call.query.rest, COUNTS.StreamWait);
-  return wait.ok ? ok(wait.value ?? (isStream(call) ? LIMITS.stream : 0)) : wait;
-}
+export const parseSeconds = (call: ParseCall): Result<number> =>
+  map(parseCount(call.query.rest, COUNTS.StreamWait), (wait) => wait ?? (isStream(call) ? LIMITS.stream : 0));
 
 export const listEvents = serveBy({
   parse,
@@ -141,6 +139,5 @@ function streamEvents(call: Call, { events, start, last, more }: EventPage, seco
 export function openStream({ c, claims }: Call, open: () => ReadableStream): Result<Reply<never>> {
   const headers = { ...uncompressed(c), "Content-Type": "text/event-stream" };
   if (c.req.method === "HEAD") return ok({ response: c.body(null, 200, headers), action: "UNLOGGED" });
-  const admitted = admit(rootOf(claims));
-  return admitted.ok ? ok({ response: c.body(open(), 200, headers), action: "UNLOGGED" }) : admitted;
+  return map(admit(rootOf(claims)), () => ({ response: c.body(open(), 200, headers), action: "UNLOGGED" }));
 }

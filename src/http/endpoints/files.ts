@@ -3,7 +3,7 @@ import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, addressOf, type ContentAddress } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseBoolean, parseVersionOf } from "../../model/query.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { admitBytes } from "../../memory-budget.ts";
 import { loadContent, type ByteRange, openContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
@@ -43,8 +43,7 @@ export const getFile = serveBy({
     const { store, claims: token, vault, item } = call;
     const file = await loadFile(store, { token, vault }, item, call.file);
     if (!file.ok) return file;
-    const presented = await presentFiles(call, [file.value], inline);
-    return presented.ok ? ok({ json: presented.value[0]! }) : presented;
+    return map(await presentFiles(call, [file.value], inline), (presented) => ({ json: presented[0]! }));
   },
 });
 
@@ -65,8 +64,7 @@ export const getFileContent = serveBy({
 /** Sends the content of a File that was looked for. */
 export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply<never>>> {
   if (!file.ok) return file;
-  const response = await sendContent(c, addressOf(vault, item, file.value), file.value);
-  return response.ok ? ok({ response: response.value }) : response;
+  return map(await sendContent(c, addressOf(vault, item, file.value), file.value), (response) => ({ response }));
 }
 
 /** Fails with `too_large_to_inline`, `rate`, and as the load of a content. */

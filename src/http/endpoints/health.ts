@@ -2,7 +2,7 @@ import { logRefusal } from "../../log.ts";
 import type { AnswerBody, Schemas } from "../../api/answer.ts";
 import { version } from "../../../package.json";
 import { openKeyring } from "../../crypto/keyring.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, refusesNew } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/health-probe.ts";
 import { probeDamage } from "../../store/health/damages.ts";
@@ -202,6 +202,5 @@ async function checkJobs(env: Env): Promise<Result<string | undefined>> {
 }
 
 function checkSettings(env: Env): Result<string | undefined> {
-  const settings = parseSettings(env);
-  return settings.ok ? ok(refusesNew(settings.value, Math.floor(Date.now() / 1000))) : settings;
+  return map(parseSettings(env), (settings) => refusesNew(settings, Math.floor(Date.now() / 1000)));
 }

@@ -6,7 +6,7 @@ import { hasTag } from "../../model/item.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { listTag, stateIn } from "../../model/list-state.ts";
 import { type Page, parseBoolean, parsePage, writeCursor } from "../../model/query.ts";
-import { defect, invalid, ok, type Result } from "../../model/result.ts";
+import { defect, invalid, map, ok, type Result } from "../../model/result.ts";
 import { loadSlice, type Slice, type SliceOptions } from "../../store/items/list.ts";
 import { closeShare } from "../../memory-budget.ts";
 import { recordDamage } from "../../store/health/damages.ts";
@@ -75,8 +75,7 @@ async function loadFirst(
   const tag = listTag(state, await sign(signedOf(call)));
   // The client has the state of another request, or of a backup that was restored with other rows.
   if (!unchanged || hasTag(header, tag)) return ok({ slice: first.value, tag });
-  const again = await load(call, list, page.after, { most: options.most });
-  return again.ok ? ok({ slice: again.value, tag }) : again;
+  return map(await load(call, list, page.after, { most: options.most }), (again) => ({ slice: again, tag }));
 }
 
 /** Returns the inputs of a list's tag besides the vault: the release, the dialect, the query, and the Items in the token's scope. */

@@ -2,7 +2,7 @@ import { itemsIn } from "../../model/permission.ts";
 import { parseItem, parsePatch, describeIgnored } from "../../model/item-input.ts";
 import type { Item, OfVault } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
 import type { VaultAccess } from "../../store/vaults/authorized.ts";
@@ -82,8 +82,7 @@ export const writeItem =
 export const eraseItem =
   (rest = NOTHING) =>
   async (call: Call, change: Change): Promise<Result<Reply<never>>> => {
-    const answer = await sendItemChange(call, change, rest);
-    return answer.ok ? ok({ response: call.c.body(null, 204) }) : answer;
+    return map(await sendItemChange(call, change, rest), () => ({ response: call.c.body(null, 204) }));
   };
 
 export const createItem = serveBy({
@@ -97,18 +96,14 @@ export const createItem = serveBy({
 });
 
 export const replaceItem = serveBy({
-  parse({ body, vault, item, ifMatch }: ParseCall): Result<Change> {
-    const input = parseItem(body!.json, vault, "replace");
-    return input.ok ? ok({ kind: "replace-item", item, input: input.value, ifMatch }) : input;
-  },
+  parse: ({ body, vault, item, ifMatch }: ParseCall): Result<Change> =>
+    map(parseItem(body!.json, vault, "replace"), (input) => ({ kind: "replace-item", item, input, ifMatch })),
   handle: writeItem(presentReplaced),
 });
 
 export const patchItem = serveBy({
-  parse({ body, item, ifMatch }: ParseCall): Result<Change> {
-    const edits = parsePatch(body!.json);
-    return edits.ok ? ok({ kind: "patch-item", item, edits: edits.value, ifMatch }) : edits;
-  },
+  parse: ({ body, item, ifMatch }: ParseCall): Result<Change> =>
+    map(parsePatch(body!.json), (edits) => ({ kind: "patch-item", item, edits, ifMatch })),
   handle: writeItem(presentItem),
 });
 

@@ -1,7 +1,7 @@
 import type { AnswerBody, Presented, Schemas } from "../../api/answer.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { SECOND, DAY } from "../../model/time.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
 import type { Store } from "../../store/d1/database.ts";
@@ -31,8 +31,7 @@ import { presentToken } from "../present/tokens.ts";
 export async function getSession(c: Context): Promise<Result<Content<AnswerBody<"getSession">>>> {
   const store = await openForConsole(c);
   if (!store.ok) return store;
-  const session = await requireSession(c, store.value);
-  return session.ok ? ok({ json: presentSession(session.value, store.value.settings) }) : session;
+  return map(await requireSession(c, store.value), (session) => ({ json: presentSession(session, store.value.settings) }));
 }
 
 /**

@@ -2,7 +2,7 @@ import { signIn } from "../../api/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { actorOf, type Claims, rootOf, verifyToken } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
 import { askUnlessRefused, requireInUse } from "../../requests/refused.ts";
@@ -65,8 +65,7 @@ async function redeemCode(c: Context, store: Store, code: string): Promise<Resul
 async function redeemToken(c: Context, store: Store, token: string): Promise<Result<Granted>> {
   const admin = await adminFingerprint(c);
   if (admin !== undefined && (await sameText(token, c.env.ADMIN_TOKEN))) {
-    const schema = await checkSchema(store.db);
-    return schema.ok ? ok({ admin }) : schema;
+    return map(await checkSchema(store.db), () => ({ admin }));
   }
   const claims = await verifyToken(store.keyring, token, store.now, store.settings.tokensNotBefore);
   if (!claims.ok) return refuseSignIn(c, await explainFailure(store));

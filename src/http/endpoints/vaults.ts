@@ -1,6 +1,6 @@
 import { type Filter, parseFilter, passingVaults } from "../../model/filter.ts";
 import { vaultsWith } from "../../model/permission.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { loadVault, loadVaults } from "../../store/vaults/vaults.ts";
 import { brokenHeader } from "../optional-headers.ts";
 import { presentVault } from "../present/vaults.ts";
@@ -22,7 +22,5 @@ export const listVaults = serveBy({
   },
 });
 
-export async function getVault({ store, claims: token, dialect, vault: id }: Call): ReplyTo<"getVault"> {
-  const vault = await loadVault(store, { token, vault: id });
-  return vault.ok ? ok({ json: presentVault(vault.value, dialect) }) : vault;
-}
+export const getVault = async ({ store, claims: token, dialect, vault: id }: Call): ReplyTo<"getVault"> =>
+  map(await loadVault(store, { token, vault: id }), (vault) => ({ json: presentVault(vault, dialect) }));

@@ -1,6 +1,6 @@
 import type { Change } from "../../model/operation.ts";
 import { COUNTS, parseCount, parseVersionOf } from "../../model/query.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { map, ok, type Result } from "../../model/result.ts";
 import { nextPage } from "../optional-headers.ts";
 import { presentItem } from "../present/items.ts";
 import { presentVersion, sourceOfVersion } from "../present/history.ts";
@@ -20,8 +20,7 @@ export const listVersions = serveBy({
   parse({ query: { rest } }: ParseCall): Result<Page> {
     const limit = parseCount(rest, COUNTS.VersionLimit);
     if (!limit.ok) return limit;
-    const before = parseVersionOf(rest, "cursor");
-    return before.ok ? ok({ limit: limit.value, before: before.value }) : before;
+    return map(parseVersionOf(rest, "cursor"), (before) => ({ limit: limit.value, before }));
   },
   async handle({ c, store, dialect, claims: token, vault, item }: Call, { limit, before }: Page): ReplyTo<"listVersions"> {
     const page = await loadVersions(store, { token, vault }, item, before, limit);
