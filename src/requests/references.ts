@@ -133,13 +133,7 @@ interface InlineContent {
  * Returns a function that loads contents, each once, within the limits of one answer. It must be called for one File after
  * another. It fails with `too_large_to_inline`, and as loading a content does.
  */
-function createInliner({
-  env,
-  store,
-}: {
-  readonly env: Env;
-  readonly store: Store;
-}): (vault: string, item: string, file: KeyedFile) => Promise<Result<InlineContent>> {
+function createInliner({ env, store }: Reader): (vault: string, item: string, file: KeyedFile) => Promise<Result<InlineContent>> {
   const contents = new Map<string, Promise<Result<Uint8Array>>>();
   let sum = 0;
   return async (vault, item, file) => {

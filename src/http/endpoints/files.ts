@@ -29,11 +29,9 @@ export const listFiles = serveBy({
     const { store, claims: token, vault, item } = call;
     const files = await loadFiles(store, { token, vault }, item);
     if (!files.ok) return files;
-    const presented = await presentFiles(call, files.value.files, inline);
     const { brokenFiles } = files.value;
-    return presented.ok
-      ? ok({ json: presented.value, headers: brokenHeader(brokenFiles?.length), broken: brokenFiles !== undefined })
-      : presented;
+    const marks = { headers: brokenHeader(brokenFiles?.length), broken: brokenFiles !== undefined };
+    return map(await presentFiles(call, files.value.files, inline), (json) => ({ json, ...marks }));
   },
 });
 

@@ -8,7 +8,6 @@ import { probeBackups } from "../../store/backup/health-probe.ts";
 import { probeDamage } from "../../store/health/damages.ts";
 import { databaseSize } from "../../store/d1/size.ts";
 import { probeRootKeys } from "../../store/keys/key-states.ts";
-
 import type { Context } from "../context.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, Content, ReplyTo } from "../route.ts";
@@ -62,12 +61,7 @@ const DEPENDENCIES: readonly Dependency[] = [
   { service: "capacity", needs: ["DB"], message: "", check: checkCapacity, figures: capacityFigures },
   { service: "r2", needs: ["FILES"], message: "The bucket responds", check: (env) => probeBucket(filesOf(env)) },
   { service: "keys", needs: ["DB", "ROOT_KEYS"], message: "The root keys match the database", check: checkKeys },
-  {
-    service: "tokens",
-    needs: ["DB"],
-    message: NONE_ENDING,
-    check: ({ DB }) => probeTokens(DB, Date.now()),
-  },
+  { service: "tokens", needs: ["DB"], message: NONE_ENDING, check: ({ DB }) => probeTokens(DB, Date.now()) },
   { service: "coordinator", needs: ["COORDINATOR"], message: "The Durable Objects are bound", check: bound },
   { service: "queue", needs: ["ACTIVITY"], message: "The queue of the activity log is bound", check: bound },
   {

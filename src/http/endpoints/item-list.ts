@@ -13,7 +13,7 @@ import { recordDamage } from "../../store/health/damages.ts";
 import { brokenHeader, nextPage } from "../optional-headers.ts";
 import { streamList } from "../json-list.ts";
 import { presentBroken, presentSummary, presentWithUsername } from "../present/items.ts";
-import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import { accessOf, reportName } from "./items.ts";
 
 /** Endpoint 1: the Items of a vault, all of them or page by page (contract 11). */
@@ -55,8 +55,7 @@ export const listItems = serveBy({
     if (tag !== undefined && hasTag(call.c.req.header("If-None-Match"), tag))
       return ok({ response: call.c.body(null, 304, { ETag: tag }) });
     const { limit } = input.page;
-    const response = await (limit === undefined ? sendAll(call, list, slice, tag) : sendPage(call, list, slice, limit, tag));
-    return response.ok ? ok({ response: response.value }) : response;
+    return limit === undefined ? sendAll(call, list, slice, tag) : sendPage(call, list, slice, limit, tag);
   },
 });
 
@@ -153,12 +152,12 @@ function countBroken({ c, store }: Call, entries: readonly Entry[]): Record<stri
 }
 
 /** Sends all Items. A list of several slices is streamed; a failure then ends the stream before the list is complete. */
-async function sendAll(call: Call, list: ListInput, first: Slice, tag: string | undefined): Promise<Result<Response>> {
+function sendAll(call: Call, list: ListInput, first: Slice, tag: string | undefined): Result<Reply<never>> {
   const { c } = call;
   const entries = present(first, call, list);
   const headers = { ...tagged(tag, [first]), ...countBroken(call, entries) };
-  if (first.next === undefined) return ok(c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...headers }));
-  return ok(streamList(c, textsOfSlices(call, list, first)));
+  const whole = first.next === undefined && c.body(`[${textsOf(entries).join()}]`, 200, { ...JSON_TYPE, ...headers });
+  return ok({ response: whole || streamList(c, textsOfSlices(call, list, first)) });
 }
 
 /** Yields the texts of the entries of each slice. Throws if a slice fails. */
@@ -189,7 +188,7 @@ async function sendPage(
   first: Slice,
   limit: number,
   tag: string | undefined,
-): Promise<Result<Response>> {
+): Promise<Result<Reply<never>>> {
   const entries: Entry[] = [];
   const slices = [first];
   let [listed, size, rows] = [0, 0, 0];
@@ -213,14 +212,8 @@ async function sendPage(
   const paged = last === undefined ? entries : entries.slice(0, entries.findIndex(({ id }) => id === last) + 1);
   const next = last ?? slice.next;
   const link = nextPage(call.c, next && queryAfter(call, list, limit, next));
-  return ok(
-    call.c.body(`[${textsOf(paged).join()}]`, 200, {
-      ...JSON_TYPE,
-      ...tagged(tag, slices),
-      ...link,
-      ...countBroken(call, paged),
-    }),
-  );
+  const headers = { ...JSON_TYPE, ...tagged(tag, slices), ...link, ...countBroken(call, paged) };
+  return ok({ response: call.c.body(`[${textsOf(paged).join()}]`, 200, headers) });
 }
 
 /** Returns the query of the page after the Item with the id `cursor`. */
