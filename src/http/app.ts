@@ -1,14 +1,45 @@
 import { Hono } from "hono";
+import type { AnswerBody } from "../api/answer.ts";
+import type { OpenAccess } from "../api/operation.ts";
+import { type OperationId, OPERATIONS } from "../api/operations.ts";
 import { failedBy } from "../log.ts";
 import { COMMON_HEADERS } from "../model/common-headers.ts";
 import { fail } from "../model/result.ts";
 import { isFromOtherOrigin } from "./console-session.ts";
 import { type App, setRequestId } from "./context.ts";
+import * as endpoints from "./endpoints.ts";
 import { plainPath } from "./parts.ts";
 import { serve } from "./pipeline.ts";
 import { refuse } from "./refuse.ts";
-import { respond } from "./route.ts";
-import { OPEN_ROUTES, ROUTES } from "./routes.ts";
+import { type Handler, type OpenHandler, type OpenRoute, type PathHandler, respond, type Route, servePath } from "./route.ts";
+
+/** The handlers of the operations of the API (src/api/operations.ts). An endpoint exports each handler under the operation's id. */
+
+type OpenId = {
+  readonly [Id in OperationId]: (typeof OPERATIONS)[Id]["access"] extends OpenAccess ? Id : never;
+}[OperationId];
+type GuardedId = Exclude<OperationId, OpenId>;
+
+type Handlers = { readonly [Id in OpenId]: OpenHandler<AnswerBody<Id>> } & {
+  readonly [Id in GuardedId]: Handler<AnswerBody<Id>> | PathHandler<AnswerBody<Id>>;
+};
+
+const HANDLERS: Handlers = endpoints;
+
+const ids = Object.keys(OPERATIONS) as OperationId[];
+const isGuarded = (id: OperationId): id is GuardedId => "action" in OPERATIONS[id];
+
+/** The routes that the pipeline serves. */
+export const ROUTES: readonly Route[] = ids.flatMap((id) => {
+  if (!isGuarded(id)) return [];
+  const handler: Handler | PathHandler = HANDLERS[id];
+  return [{ id, ...OPERATIONS[id], ...(typeof handler === "function" ? servePath(handler) : handler) }];
+});
+
+/** The routes without a guard. */
+export const OPEN_ROUTES: readonly OpenRoute[] = ids.flatMap((id) =>
+  isGuarded(id) ? [] : [{ id, ...OPERATIONS[id], open: HANDLERS[id] }],
+);
 
 const HEADERS = Object.entries(COMMON_HEADERS);
 

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ROUTES } from "../../src/http/routes.ts";
+import { ROUTES } from "../../src/http/app.ts";
 import { PERMISSIONS } from "../../src/model/permission.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { objectsOf, pattern } from "../support/files.ts";

@@ -4,7 +4,7 @@ import api from "../../docs/api.md?raw";
 import contract from "../../docs/contract.md?raw";
 import { addPerson } from "../support/access.ts";
 import { drainQueue } from "../support/activity.ts";
-import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
 import { type Provider, startProvider } from "../support/identity-provider.ts";
 import { personSession } from "../support/person-session.ts";
 import { type Reply, send } from "../support/service.ts";

@@ -194,6 +194,7 @@ describe("a file of the benchmark", () => {
 
 /** Tables with a file for each row. */
 const TABLES = new Set([
+  "src/http/app.ts",
   "src/http/endpoints/admin-jobs.ts",
   "src/jobs/kinds.ts",
   "src/store/restore/vault.ts",

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { newKey, newTeam, serveTeams, tokenOf } from "../support/access.ts";
 import { countingBucket, countingDatabase, limiterOf } from "../support/bindings.ts";

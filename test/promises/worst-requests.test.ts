@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
 import type { Route } from "../../src/http/route.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { takeBatch } from "../../src/store/activity/flush.ts";
