@@ -1,4 +1,4 @@
-import { OPEN_ROUTES, ROUTES } from "../../src/http/routes.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
 import { claimsOf, headerOf, type Key, newKey, sign } from "../../test/support/access-tokens.ts";
 import { type Credential, pathOf, refusalsWith } from "../../test/support/worst/refusals.ts";
 import { ownVault } from "../../test/support/worst/world.ts";

@@ -12,7 +12,7 @@ import type { Store } from "../store/d1/database.ts";
 import type { Entry } from "../requests/read-entries.ts";
 import type { Context } from "./context.ts";
 
-/** A route is an operation with its handler (routes.ts). pipeline.ts serves every route in the same way. */
+/** A route is an operation with its handler (app.ts). pipeline.ts serves every route in the same way. */
 
 /** The sender of a request. */
 export interface Caller {
