@@ -55,13 +55,15 @@ function completeField(input: FieldInput, before: readonly Field[], random: Rand
   const purpose = input.purpose ?? "";
   const implied = purposeRules(purpose);
   const id = input.id ?? base32(random(16));
+  const type = implied.type ?? input.type ?? "STRING";
+  const { accepts, refusal } = typeRules(type);
+  // By chance the value would be one of the type.
+  if (isGenerated(input) && accepts) return invalid(`generate: a value of the type ${type} cannot be generated`);
   const generated: Result<Password | undefined> = isGenerated(input)
     ? generatePassword(withDefaults(input.recipe), random)
     : ok(undefined);
   if (!generated.ok) return generated;
   const value = generated.value?.value ?? input.value ?? "";
-  const type = implied.type ?? input.type ?? "STRING";
-  const { accepts, refusal } = typeRules(type);
   if (value !== "" && accepts && !accepts(value)) return invalid(`value: ${refusal}`);
   // Searched only for a field that has an entropy, of which an Item has one: else 1,000 fields would be compared with 1,000.
   const unchanged = () => before.find((field) => field.id === id && field.value === value)?.entropy;

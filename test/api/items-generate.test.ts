@@ -114,6 +114,21 @@ describe("A generated value", () => {
     expect(body.message).toContain("fields[1].recipe");
     expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({ items: 0, contentVersion: 0 });
   });
+
+  // Six digits may be a month, and 16 letters a base32 secret.
+  it.each([
+    ["OTP", { length: 16, characterSets: ["LETTERS"] }],
+    ["TOTP", { length: 16, characterSets: ["LETTERS"] }],
+    ["MONTH_YEAR", { length: 6, characterSets: ["DIGITS"] }],
+    ["DATE", { length: 9, characterSets: ["DIGITS"] }],
+  ])("is a 400 for each request with the type %s, whose values have a form (7.9)", async (type, recipe) => {
+    const { vault, items, call } = await freshVault();
+    for (let count = 0; count < 20; count++) {
+      const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: [{ type, generate: true, recipe }] } });
+      expect([status, body.message]).toEqual([400, expect.stringContaining("fields[0].generate")]);
+    }
+    expect((await call("GET", `/v1/vaults/${vault}`)).body).toMatchObject({ items: 0, contentVersion: 0 });
+  });
 });
 
 describe("Entropy", () => {

@@ -122,11 +122,11 @@ export class Comparison {
     if (left.isCut !== right.isCut) return [`the body of ${sides[left.isCut ? 0 : 1].name} ended early`];
     const [a, b] = answers.map((answer, at) => bodyOf(answer, sides[at]!, operation));
     const ignored = operation === "createJob" ? OF_RUNNING_JOB : undefined;
-    return [...this.#ofHeaders(sides, answers), ...this.differences(a, b, "body", ignored)];
+    return [...this.#ofHeaders(sides, answers, operation), ...this.differences(a, b, "body", ignored)];
   }
 
-  #ofHeaders(sides: readonly [Side, Side], answers: readonly [Answer, Answer]): string[] {
-    const [left, right] = answers.map((answer, at) => headersOf(answer, sides[at]!)) as [string[], string[]];
+  #ofHeaders(sides: readonly [Side, Side], answers: readonly [Answer, Answer], operation: OperationId | undefined): string[] {
+    const [left, right] = answers.map((answer, at) => headersOf(answer, sides[at]!, operation)) as [string[], string[]];
     const [a, b] = [left.toSorted(), right.toSorted()];
     const length = Math.max(a.length, b.length);
     const at = Array.from({ length }, (_, index) => index).find((index) => !this.isSameText(a[index] ?? "", b[index] ?? ""));
@@ -137,10 +137,12 @@ export class Comparison {
 const withoutOrigin = (text: string, { origin, receiver }: Side): string =>
   text.replaceAll(origin, "{origin}").replaceAll(receiver, "{receiver}");
 
-function headersOf({ headers, body }: Answer, side: Side): string[] {
+/** Parts of a backup are in the order of their hashes, so each server gives another one. */
+function headersOf({ headers, body }: Answer, side: Side, operation: OperationId | undefined): string[] {
+  const isPart = operation === "getBackupObject";
   return headers
     .filter(([name]) => !(name.toLowerCase() in OF_TRANSPORT))
-    .filter(([name, value]) => !(name.toLowerCase() === "content-length" && Number(value) === body.length))
+    .filter(([name, value]) => !(name.toLowerCase() === "content-length" && (isPart || Number(value) === body.length)))
     .map(([name, value]) => `${name.toLowerCase()}: ${withoutOrigin(value, side)}`.replace(OF_TIME, "$1"));
 }
 
