@@ -2,7 +2,8 @@ import { DurableObject } from "cloudflare:workers";
 import { failedBy, logRefusal, logFailure } from "../log.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { LIMITS } from "../model/limits.ts";
-import { type Answer, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
+import { operationId } from "../model/ids.ts";
+import { type Answer, type Operation, OPERATION_FORMAT, SERVICE, withoutRequest } from "../model/operation.ts";
 import { fail, map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/job.ts";
 import type { AttemptRequest, RecordedAttempt, Webhook, WebhookRequest } from "../model/webhook.ts";
@@ -12,8 +13,8 @@ import { deleteAllProgress } from "../store/events/webhook-progress.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import type { RestoreContents } from "../store/restore/step.ts";
 import { createRowCache } from "../store/commit/cache.ts";
+import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
 import { runAlarm, setAlarm } from "./alarm.ts";
-import { type Expiry, expireItems } from "./expiry.ts";
 import { drawRandom, webhookPorts, committedContents, databasePorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { answerWebhooks, answerAttempts } from "./webhooks/admin.ts";
@@ -82,9 +83,9 @@ export class VaultCoordinator extends DurableObject<Env> {
     return this.#queue.submit(operation);
   }
 
-  /** Expires some Items and versions of the vault, for a job. Returns the position of the next call (expiry.ts). */
+  /** Expires some Items and versions of the vault, for a job. Returns the position of the next call. */
   async expire(expiry: Expiry): Promise<Result<string | undefined>> {
-    return this.#withStore((store) => expireItems(store, expiry, drawRandom, (operation) => this.write(operation)));
+    return this.#withStore((store) => expireItems(store, expiry, (operation) => this.write(operation)));
   }
 
   /** Records a content before its upload. The commit of its row deletes the record, else the alarm sweeps it after a day. */
@@ -229,4 +230,50 @@ function acceptListener(state: DurableObjectState, request: Request): Response {
   const { 0: client, 1: server } = new WebSocketPair();
   state.acceptWebSocket(server);
   return new Response(null, { status: 101, webSocket: client });
+}
+
+/**
+ * Expires deleted Items past their retention, and versions beyond the setting. Each Item is a write of its own, in the order of all writes.
+ * The write itself decides what is due (vault/changes.ts), because the Item may have changed since it was found.
+ */
+
+/** The input of one call: plain data, because it crosses Durable Object RPC. */
+interface Expiry {
+  readonly vault: string;
+  /** True if the call also checks earlier versions. */
+  readonly versions: boolean;
+  /** The id of the Item after which the call begins; the empty text for the first call. */
+  readonly after: string;
+}
+
+/** Items of a call, and the number of them that wait in the queue at once: other writes to the vault are committed in between. */
+const CALL_ITEMS_MAX = 128;
+const QUEUED_ITEMS_MAX = 32;
+
+/**
+ * Expires some Items of a vault. Returns the position of the next call, or undefined if all Items are done. It can be called again at any
+ * time. Fails with `unavailable`, or as the first failed write does.
+ */
+async function expireItems(
+  store: Store,
+  { vault, versions, after }: Expiry,
+  write: (operation: Operation) => Promise<Result<Answer>>,
+): Promise<Result<string | undefined>> {
+  const due = await loadDueItems(store, vault, versions, after, CALL_ITEMS_MAX);
+  if (!due.ok) return due;
+  const { items, next } = due.value;
+  let failed: Refusal | undefined;
+  for (let from = 0; from < items.length; from += QUEUED_ITEMS_MAX) {
+    const operations = items
+      .slice(from, from + QUEUED_ITEMS_MAX)
+      .map((item) =>
+        withoutRequest(SERVICE, { id: operationId(store.now, drawRandom(10)), vault, change: { kind: "expire-item", item } }),
+      );
+    const answers = await Promise.all(operations.map(write));
+    failed ??= answers.find((answer) => !answer.ok);
+    // A failed Item does not hold up the other Items. If all of them fail, the cause is D1 or the vault.
+    if (!answers.some((answer) => answer.ok)) break;
+  }
+  if (failed) return failed;
+  return versions && next === undefined ? map(await recordVersionsKept(store, vault), () => next) : ok(next);
 }

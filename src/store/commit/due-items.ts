@@ -2,7 +2,7 @@ import { ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { isExpired } from "../vaults/due-vaults.ts";
 
-/** Finds the Items of one vault with rows past the retention (vault/expiry.ts). */
+/** Finds the Items of one vault with rows past the retention (vault/coordinator.ts). */
 
 export interface DueItems {
   /** Existing and deleted Items, in the order of their ids. */
