@@ -139,7 +139,7 @@ describe("a restore that is killed", () => {
       await kill(service);
       await tryAgain(service);
     });
-    expect(faults).toBeGreaterThan(runs(1, 20));
+    expect(faults).toBeGreaterThan(runs(1, 15));
   });
 
   it("between two steps, after each of them, ends with the state of the snapshot", async () => {
