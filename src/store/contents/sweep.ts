@@ -33,44 +33,37 @@ const SQL = {
     SELECT value ->> 'key' AS key FROM json_each(?1)
     WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
        ${TABLES_OF_CONTENTS.map(hasRowIn).join(" ")}`,
+  /** Until a restore deletes the row of its vault, it does not rely on FILES: its last phase copies the contents that FILES lacks. */
   known: `
-    SELECT value AS vault FROM json_each(?1)
-    WHERE EXISTS (SELECT 1 FROM vaults WHERE id = value)
-       OR (NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = value) AND ${hasDeletion("value")})`,
+    SELECT 1 WHERE EXISTS (SELECT 1 FROM vaults WHERE id = ?1)
+      OR (NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1) AND ${hasDeletion("?1")})`,
 };
-
-/**
- * Returns the statement that reads which vaults D1 knows: `{vault}`. D1 knows a vault if it has the row or the deletion of the vault.
- * Missing rows prove nothing about the contents of an unknown vault, or of a vault whose row a restore has deleted. Before that, a
- * restore does not rely on FILES, because its last phase copies the contents that FILES lacks.
- */
-export const knownVaults = (db: D1Database, vaults: readonly string[]): D1PreparedStatement =>
-  db.prepare(SQL.known).bind(JSON.stringify(vaults));
 
 /** Deletes the objects without a row during the retention. Returns the result of each record. Fails with `unavailable`. */
 export async function sweep(store: Store, bucket: Bucket, records: readonly PendingRecord[]): Promise<Result<Swept[]>> {
+  const vault = records[0]?.key.split("/")[0] ?? "";
   const keys = records.map(({ key, item }) => {
-    const [vault, file, generation] = key.split("/");
-    return { key, item, vault: vault!, file, generation };
+    const [, file, generation] = key.split("/");
+    return { key, item, vault, file, generation };
   });
-  const answer = await runBatch<[{ key: string }, { vault: string }]>(
+  const answer = await runBatch<[{ key: string }, unknown]>(
     store.db,
     store.db.prepare(SQL.referenced).bind(JSON.stringify(keys)),
-    knownVaults(store.db, [...new Set(keys.map(({ vault }) => vault))]),
+    store.db.prepare(SQL.known).bind(vault),
   );
   if (!answer.ok) return answer;
   const referenced = new Set(answer.value[0].map(({ key }) => key));
-  const known = new Set(answer.value[1].map(({ vault }) => vault));
+  const isKnown = answer.value[1].length > 0;
   const deleted: PendingRecord[] = [];
-  const swept = records.map((record, index): Swept => {
+  const swept = records.map((record): Swept => {
     if (referenced.has(record.key)) return { record, next: nextOfReferenced(record, store.now) };
-    if (!known.has(keys[index]!.vault)) return { record, next: nextOfUnknown(record, store.now) };
+    if (!isKnown) return { record, next: nextOfUnknown(record, store.now) };
     const next = nextOfMissing(record, store.now, store.settings.fileRetention);
     if (!next) deleted.push(record);
     return { record, next };
   });
   if (deleted.length === 0) return ok(swept);
-  const damaged = await missesFiles(store.db, keys[0]!.vault);
+  const damaged = await missesFiles(store.db, vault);
   if (!damaged.ok) return damaged;
   if (damaged.value) return ok(swept.map(({ record, next }) => ({ record, next: next ?? postponed(record, store.now + DAY) })));
   return map(await tryBucket(() => deleteObjects(bucket, deleted)), () => swept);
