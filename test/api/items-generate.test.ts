@@ -121,7 +121,7 @@ describe("A generated value", () => {
     ["TOTP", { length: 16, characterSets: ["LETTERS"] }],
     ["MONTH_YEAR", { length: 6, characterSets: ["DIGITS"] }],
     ["DATE", { length: 9, characterSets: ["DIGITS"] }],
-  ])("is a 400 for each request with the type %s, whose values have a form (7.9)", async (type, recipe) => {
+  ])("is a 400 for each request with the type %s, whose values have a form (contract 7.9)", async (type, recipe) => {
     const { vault, items, call } = await freshVault();
     for (let count = 0; count < 20; count++) {
       const { status, body } = await call("POST", items, { body: { ...LOGIN, fields: [{ type, generate: true, recipe }] } });
