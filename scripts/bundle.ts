@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { bundleCode } from "./build/worker.ts";
 
 /** KiB of gzip: 5 % more than the bundle had when the budget was set. */
-const BUDGET = 230;
+const BUDGET = 220;
 
 const args = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir=dist"];
 const { stdout, stderr } = spawnSync(process.execPath, args, {

@@ -21,7 +21,7 @@ import {
 import { type EngineContext, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
-/** How often a request that waits for the end of a job looks for it. */
+/** Milliseconds between two looks of a request that waits for the end of a job. */
 const LOOK_MS = 100;
 
 /**

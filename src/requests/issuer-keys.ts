@@ -63,7 +63,7 @@ export const fetchKeys = (
     return Array.isArray(keys) && keys.length <= KEYS_MAX ? { ok: true, value: usableKeys(keys) } : refuse("content");
   });
 
-/** Where the keys of an issuer are. */
+/** The address of the keys of an issuer. */
 export interface KeysSource {
   /** The URL of the issuer. */
   readonly issuer: string;

@@ -25,7 +25,7 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** The most D1 calls of a page. After each, another one may read a cell to its end. */
+/** D1 calls of a page. After each, another one may read a cell to its end. */
 const FILTERED_CALLS_MAX = 3;
 const OFFSET_CALLS_MAX = 8;
 
