@@ -17,6 +17,7 @@ import {
   loadJob,
   type FindingPage,
   loadFindings,
+  isUnended,
 } from "../store/jobs/job-rows.ts";
 import { type EngineContext, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
@@ -74,11 +75,9 @@ export class Operator extends DurableObject<Env> {
 
   /** Returns a job. Waits at most `wait` milliseconds for its end. Fails with `job_not_found`. */
   async get(id: string, wait: number): Promise<Result<Job>> {
-    for (let left = wait; ; left -= LOOK_MS) {
-      const job = this.#load(id);
-      if (!job.ok || hasEnded(job.value.state) || left <= 0) return job;
+    for (let left = wait; left > 0 && isUnended(this.ctx.storage.sql, id); left -= LOOK_MS)
       await new Promise((resolve) => setTimeout(resolve, Math.min(left, LOOK_MS)));
-    }
+    return this.#load(id);
   }
 
   /** Returns jobs, newest first, after the place `after`. */

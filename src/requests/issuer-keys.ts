@@ -65,6 +65,8 @@ export const fetchKeys = (
 
 /** The address of the keys of an issuer. */
 export interface KeysSource {
+  /** The id of an issuer of workload tokens. One that is made again has another id, and does not get the keys that are cached. */
+  readonly id?: string;
   /** The URL of the issuer. */
   readonly issuer: string;
   /** The URL of the keys if the issuer does not describe itself. */
@@ -92,7 +94,7 @@ export async function loadIssuerKeys(
   now: number,
   context: Pick<ExecutionContext, "waitUntil">,
 ): Promise<Result<readonly WorkloadKey[]>> {
-  const id = source.keysAt ?? source.issuer;
+  const id = source.id ?? source.keysAt ?? source.issuer;
   const nothing = { stored: { keys: [], fetchedAt: 0, triedAt: 0 }, fetched: Promise.resolve(fail("issuer_unavailable")) };
   const entry: Kept = kept.get(id, now) ?? nothing;
   kept.set(id, entry, now);

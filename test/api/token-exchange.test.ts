@@ -286,6 +286,18 @@ describe("the keys of an issuer", () => {
     expect((await exchange(await tokenOf(url, key))).status).toBe(200);
   });
 
+  it("are fetched anew for an issuer that is deleted and made again", async () => {
+    const workload = await makeWorkload();
+    await makeRule(workload.issuer, {});
+    expect((await exchange(await workload.token())).status).toBe(200);
+    const next = await newSigningKey("ES256");
+    await workload.server.publish(setOf(next));
+    await admin("DELETE", `/v1/admin/issuers/${workload.issuer}`);
+    await makeRule((await makeIssuer({ issuer: workload.server.url })).id, {});
+    expect(statusOf(await exchange(await workload.token()))).toEqual(REFUSED);
+    expect((await exchange(await workload.token({}, next))).status).toBe(200);
+  });
+
   it("are used while the issuer is silent, and new ones are fetched", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const workload = await makeWorkload();

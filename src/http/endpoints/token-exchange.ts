@@ -72,7 +72,9 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   const { issuer: url, keyId } = token.value;
   const { allowedOrigins } = store.settings;
   const given = issuer.claims.issuer!.keys;
-  const keys = given ? ok(given) : await loadIssuerKeys({ issuer: url, allowedOrigins }, keyId, store.now, c.executionCtx);
+  const keys = given
+    ? ok(given)
+    : await loadIssuerKeys({ id: issuer.row.id, issuer: url, allowedOrigins }, keyId, store.now, c.executionCtx);
   if (!keys.ok) return keys;
   const audience = store.settings.workloadAudience ?? new URL(c.req.url).origin;
   const expected = { issuer: url, audience, notBefore: store.settings.tokensNotBefore, lifetimeMax: LIFETIME_MAX };

@@ -79,6 +79,7 @@ const SQL = {
     WHERE ?2 IS NULL OR (created_at, id) < (?2, ?3)
     ORDER BY created_at DESC, id DESC LIMIT ?1`,
   // A job that was stopped during its step stays stopped.
+  unended: `SELECT 1 FROM jobs WHERE id = ?1 AND ${UNENDED}`,
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `
@@ -203,6 +204,9 @@ export function advanceJob(
   for (const [number, piece] of more.entries()) sql.exec(SQL.addData, id, number, piece);
   return true;
 }
+
+/** Returns true if a job has not ended. Reads one row, because a waiting request asks often. */
+export const isUnended = (sql: SqlStorage, id: string): boolean => sql.exec(SQL.unended, id).toArray().length > 0;
 
 export function endJob(sql: SqlStorage, id: string, state: JobState, now: number, reason?: FailureKind): void {
   sql.exec(SQL.end, id, state, now, reason ?? null);
