@@ -48,8 +48,8 @@ const jobOf = ({ findings = [], total = 1, ...restored }: Answer) => ({
 });
 
 /**
- * A service with the root key k2; it has removed k1. In: what the job of a body tells; the status with which it refuses an object. Out: what was
- * stored in its bucket.
+ * Starts a service with the root key k2 that has removed k1. `restored` returns the answer to a job of a body, and `refuses` the status that refuses an
+ * object. Returns the variables of the command line, and the keys that were stored in the bucket.
  */
 async function serve(
   known: readonly string[] = [],
