@@ -57,7 +57,7 @@ function completeField(input: FieldInput, before: readonly Field[], random: Rand
   const id = input.id ?? base32(random(16));
   const type = implied.type ?? input.type ?? "STRING";
   const { accepts, refusal } = typeRules(type);
-  // By chance the value would be one of the type.
+  // A random value has the form of the type only by chance.
   if (isGenerated(input) && accepts) return invalid(`generate: a value of the type ${type} cannot be generated`);
   const generated: Result<Password | undefined> = isGenerated(input)
     ? generatePassword(withDefaults(input.recipe), random)
