@@ -6,8 +6,7 @@ import { confirm } from "../../frame/prompt.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { type StoredObject, listObjects, orderOf } from "../backup/mirror.ts";
-import { chooseManifest, type FolderManifest, isRegistry, loadManifests, withoutKey } from "./manifests.ts";
-import { isBackupKey } from "@item-vault/model/backup";
+import { isBackupKey, REGISTRY } from "@item-vault/model/backup";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
@@ -28,80 +27,54 @@ interface Wanted {
 }
 
 /**
- * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. Manifests
- * whose root key is not in ROOT_KEYS are left out, because a folder keeps backups from before a key was removed. Objects that the service
- * refuses as damaged or too large are left out too.
+ * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. The service
+ * decides which it takes: it refuses an object that is damaged or too large, and a manifest whose root key is not in ROOT_KEYS. Each refusal is
+ * told, and the others are copied. The parts of a refused manifest are copied before it (docs/design/tradeoffs.md).
  *
- * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the manifest. Throws a CliError if the folder
- * has nothing of the vault, or if the manifest to restore is left out.
+ * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the newest manifest. Throws a CliError if the
+ * folder has nothing of the vault, and an ItemVaultError if the service refuses the manifest to restore.
  */
-export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, ...wanted }: Wanted): Promise<boolean> {
-  const all = (await listFolder(folder)).filter(({ key }) => wanted.vault === undefined || key.split("/")[1] === wanted.vault);
-  if (wanted.vault !== undefined && all.length === 0)
-    throw new CliError(`${folder} has no backup of the vault ${wanted.vault}`, { exit: "notFound" });
+export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, vault, snapshot }: Wanted): Promise<boolean> {
+  const all = (await listFolder(folder)).filter(({ key }) => vault === undefined || key.split("/")[1] === vault);
+  if (vault !== undefined && all.length === 0)
+    throw new CliError(`${folder} has no backup of the vault ${vault}`, { exit: "notFound" });
   const known = await listKnown(client);
-  const isMissing = ({ key }: StoredObject) => !known.has(key);
-  const manifests = await loadManifests(folder, all);
-  const closed = await withoutKey(
-    client,
-    manifests.filter((one) => isMissing(one.object) || isRegistry(one)),
-  );
-  const { source, skipped } = chooseManifest(manifests, closed, wanted);
-  if (source && closed.includes(source) && isMissing(source.object)) throw refusalOf(source);
-  const notCopied = new Set(
-    [...closed, ...skipped.map(({ manifest }) => manifest).filter(({ rootKey }) => rootKey === undefined)].map(
-      ({ object }) => object,
-    ),
-  );
-  const isPlanned = !dryRun || !source || !isMissing(source.object);
-  // The service names the snapshots that it has.
-  const isNamed = ({ object }: FolderManifest) => isPlanned && (!isMissing(object) || (!dryRun && !notCopied.has(object)));
-  for (const { manifest, reason } of skipped) if (!isNamed(manifest)) await tell(io, describeSkipped(manifest.number, reason));
-  const leftOut = closed.filter(({ object }) => isMissing(object) && !skipped.some(({ manifest }) => manifest.object === object));
-  if (leftOut.length > 0) await tell(io, describeLeftOut(leftOut));
-  const objects = all.filter((object) => isMissing(object) && !notCopied.has(object));
+  const objects = all.filter(({ key }) => !known.has(key));
+  const source = all.findLast(({ key }) => isManifest(key, vault ?? REGISTRY, snapshot));
   const wordsOf = (some: readonly StoredObject[]) =>
     `${plural(some.length, "object")} (${plural(bytesOf(some), "byte")}) of ${folder} into the bucket of backups`;
   if (dryRun) {
     await tell(io, `Would copy ${wordsOf(objects)}`);
-    if (source && !isPlanned) await tell(io, `Would then restore ${describe(source)}. The service checks it after the copy`);
-    return isPlanned;
+    if (!source || known.has(source.key)) return true;
+    await tell(io, "Would then restore from them. The service checks the backups after the copy");
+    return false;
   }
   if (objects.length === 0) return true;
   await confirm(io, `Copy ${wordsOf(objects)}?`, yes);
-  // For a full backup the service then takes another snapshot.
-  const needed = wholeOf(wanted) ? undefined : source?.object;
+  // A restore of everything takes an older backup when the service refuses the newest.
+  const needed = vault === undefined && snapshot === undefined ? undefined : source;
   const refused = await uploadAll({ io, client, folder }, objects, needed);
-  for (const { object, reason } of refused) {
-    const backup = manifests.find((one) => one.object === object && isRegistry(one));
-    await tell(io, backup ? describeSkipped(backup.number, reason) : `Left out ${object.key}: ${printable(reason)}`);
-  }
+  for (const { object, reason } of refused)
+    await tell(
+      io,
+      isManifest(object.key, REGISTRY)
+        ? describeSkipped(numberOf(object.key), reason)
+        : `Left out ${object.key}: ${printable(reason)}`,
+    );
   const copied = objects.filter((object) => !refused.some((one) => one.object === object));
   await tell(io, `Copied ${wordsOf(copied)}`);
   return true;
 }
 
-const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
+const numberOf = (key: string): number => Number.parseInt(key.split("/")[2]!, 10);
 
-/** Returns true if the newest restorable full backup is wanted. */
-const wholeOf = ({ vault, snapshot }: Pick<Wanted, "vault" | "snapshot">): boolean =>
-  vault === undefined && snapshot === undefined;
+const isManifest = (key: string, vault: string, snapshot = numberOf(key)): boolean =>
+  key.startsWith(`vaults/${vault}/`) && key.endsWith(".manifest") && numberOf(key) === snapshot;
+
+const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
 /** Tells of a newer backup from which is not restored. */
 export const describeSkipped = (number: number, reason: string): string => `Skipped backup ${number}: ${printable(reason)}`;
-
-const refusalOf = ({ object, rootKey }: FolderManifest): CliError =>
-  new CliError(`${object.key} needs the root key ${rootKey!}, which ROOT_KEYS does not have`, {
-    hint: "Put the key back into ROOT_KEYS from its offline copy, and run the command again.",
-  });
-
-function describeLeftOut(leftOut: readonly FolderManifest[]): string {
-  const keys = [...new Set(leftOut.map(({ rootKey }) => rootKey!))].join(", ");
-  return `Left out ${plural(leftOut.length, "snapshot")} sealed under root keys that ROOT_KEYS does not have (${keys})`;
-}
-
-const describe = ({ number, vault, at, vaults }: FolderManifest): string =>
-  `${vaults > 0 ? `backup ${number} with ${plural(vaults, "vault")}` : `snapshot ${number} of ${vault}`}, made ${new Date(at).toISOString()}`;
 
 /** An object that the service refused as damaged, or as larger than a request may be, and why. */
 interface RefusedObject {
