@@ -4,7 +4,7 @@ import type { NearRun } from "./near.ts";
 import type { Run } from "./run.ts";
 
 /**
- * The long run: `npm run simulate [operations] [first seed]`, 1,000,000 operations by default, on two threads: so many with the reference model
+ * The long run: `npm run simulate [operations] [first seed]`, 300,000 operations by default, on two threads: so many with the reference model
  * (run.ts), and as many with replicas, stalls, clocks that jump and restores of D1 (near.ts).
  * A seed that violates a rule is printed; `npm run simulate 5000 <seed>` repeats it.
  */
@@ -14,7 +14,7 @@ const THREADS = 2;
 /** A line of the summary for so many operations. */
 const REPORTED = 100_000;
 
-const [most = 1_000_000, first = 1] = process.argv.slice(2).map(Number);
+const [most = 300_000, first = 1] = process.argv.slice(2).map(Number);
 
 /** Runs every second seed, and sends each run to the main thread. */
 async function work({ thread, seeds }: { thread: number; seeds: number }): Promise<void> {
