@@ -2,7 +2,6 @@ import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
 import { isGone } from "../failures/error-kind.ts";
-import { canRepeat } from "../failures/explain.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem } from "./items.ts";
 
@@ -43,18 +42,6 @@ export async function openItem(vault: string, id: string): Promise<void> {
   } catch (error) {
     if (isGone(error)) dropItem(vault, id);
     if (isOpen(vault, id)) open.value = { state: "failed", key, error };
-  }
-}
-
-/**
- * Checks that the open Item may still be read if the list does not have it. The list may be older than the Item, so the Item stays until an
- * answer refuses it: the Item or its vault no longer exists, or the session lost access.
- */
-export async function recheckItem(vault: string, id: string): Promise<void> {
-  try {
-    await loadItem(vault, id);
-  } catch (error) {
-    if (!canRepeat(error) && isOpen(vault, id)) open.value = { state: "failed", key: itemKey(vault, id), error };
   }
 }
 
