@@ -1,4 +1,5 @@
 import { base32 } from "@item-vault/model/ids";
+import { generatePassword, type Password, type PasswordRecipe } from "@item-vault/model/password";
 import { purposeRules } from "@item-vault/model/purposes";
 import type { Draft, DraftField, DraftUrl, Purpose } from "../items/draft.ts";
 
@@ -9,6 +10,12 @@ export function newId(used: readonly { readonly id: string }[] = [], purpose: Pu
   const { name } = purposeRules(purpose) as { name?: string };
   if (name !== undefined && !used.some(({ id }) => id === name)) return name;
   return base32(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Generates a value in the browser. Returns undefined if the recipe leaves no character to draw from. */
+export function generate(recipe: PasswordRecipe): Password | undefined {
+  const generated = generatePassword(recipe, (size) => crypto.getRandomValues(new Uint8Array(size)));
+  return generated.ok ? generated.value : undefined;
 }
 
 /** Returns the fields of a section in display order; with `""` the fields without a section. */

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { fits } from "@item-vault/model/limits";
+import { fits, LIMITS } from "@item-vault/model/limits";
 import { afterRender } from "../ui/after-render.ts";
 
 /** The inputs that the parts of the form share. */
 
 /** Refuses a text that the service would refuse (contract 12.1). `limit` is in bytes of UTF-8. */
-export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number): void {
+export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number = LIMITS.string): void {
   element.setCustomValidity(fits(element.value, limit) ? "" : `This text is longer than ${limit / 1024} KiB.`);
 }
 
@@ -15,7 +15,6 @@ export interface InputAttributes {
   readonly type?: "date";
   readonly inputMode?: "email" | "url" | "tel" | "numeric";
   readonly required?: boolean;
-  readonly autocomplete?: "off" | "one-time-code";
   readonly placeholder?: string;
   readonly pattern?: string;
   readonly title?: string;
@@ -28,8 +27,7 @@ export interface InputAttributes {
 interface Props {
   readonly label: string;
   readonly value: string;
-  /** Bytes of UTF-8. */
-  readonly limit: number;
+  readonly limit?: number;
   readonly onChange: (value: string) => void;
   readonly input?: InputAttributes;
 }
@@ -40,6 +38,7 @@ export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) 
     {label}
     <input
       type="text"
+      autocomplete="off"
       value={value}
       onInput={(event) => {
         checkSize(event.currentTarget, limit);
