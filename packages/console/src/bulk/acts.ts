@@ -100,12 +100,10 @@ export function moveTo(target: string): Act {
   };
 }
 
-const nothing = () => undefined;
-
 /** Makes the copy. An incomplete copy is deleted. `onDiscarded` is called then. */
 async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () => void): Promise<Opened> {
   try {
-    return await makeCopy(transfer, { signal, onBytes: nothing, onFile: nothing });
+    return await makeCopy(transfer, { signal });
   } catch (error) {
     await discard(transfer).catch(() => {
       throw new Problem("An incomplete copy may remain in the other vault.", error);

@@ -285,7 +285,7 @@ function TagEditor({ draft, change }: PartProps) {
     change({ ...draft, tags: tags.filter((each) => each !== tag) });
     focusLater("add-tag");
   };
-  const known = new Set(entries.value.flatMap(({ item }) => item.tags)).difference(new Set(tags));
+  const known = new Set(entries.value.flatMap(({ item }) => item.tags).filter((tag) => !tags.includes(tag)));
   return (
     <fieldset class="tag-editor">
       <legend>Tags</legend>
