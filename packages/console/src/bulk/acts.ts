@@ -8,7 +8,6 @@ import type { Act } from "../state/bulk.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { dropItem, putItem } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
-import { summaryOf } from "../state/summary.ts";
 import { canRestore, moveBack } from "../state/undo.ts";
 import { takeWritten } from "../state/written.ts";
 
@@ -71,7 +70,7 @@ export const deleteItems: Act = {
     });
     dropItem(item.vault.id, item.id);
     if (!canRestore(item.vault.id)) return undefined;
-    return async () => putItem(summaryOf(await requests.restoreItem(pathOf(item))));
+    return async () => putItem(await requests.restoreItem(pathOf(item)));
   },
 };
 
@@ -86,7 +85,7 @@ export function moveTo(target: string): Act {
       const transfer = transfers.get(keyOfItem(item)) ?? (await planTransfer(item, target));
       transfers.set(keyOfItem(item), transfer);
       const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(keyOfItem(item))));
-      putItem(summaryOf(copy.item));
+      putItem(copy.item);
       const removed = await removeSource(transfer).catch((error: unknown) => {
         throw new Problem("Copied, but it may still be in its old vault.", error);
       });

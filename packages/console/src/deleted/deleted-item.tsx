@@ -14,7 +14,6 @@ import { may, putItem, vaultName } from "../state/items.ts";
 import { loadItem } from "../state/opened.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { summaryOf } from "../state/summary.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Failure } from "../ui/failure.tsx";
@@ -99,7 +98,7 @@ function Actions({ item, onGone }: ItemProps) {
     tellFailure(async () => {
       const data = await restoreItem(path);
       onGone();
-      putItem(summaryOf(data));
+      putItem(data);
       showToast("Restored");
       // After a slow request the user may be elsewhere.
       if (route.value.item === item.id) navigate({ view: "items", ...path });

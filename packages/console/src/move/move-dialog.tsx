@@ -5,7 +5,6 @@ import { explain } from "../failures/explain.ts";
 import { dropItem, may, putItem, transferTargets, vaultName } from "../state/items.ts";
 import { isOpen } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
-import { summaryOf } from "../state/summary.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
 import { Dialog } from "../ui/dialog.tsx";
@@ -34,7 +33,7 @@ export function MoveDialog({ item, onClose }: Props) {
   const target = useSignal((targets.find(({ id }) => id !== from) ?? targets[0])?.id ?? "");
   const kind = useSignal<Kind>("copy");
   const show = (copy: Item) => {
-    putItem(summaryOf(copy));
+    putItem(copy);
     onClose();
     // The person may have navigated since.
     if (isOpen(from, item.id)) navigate({ view: "items", vault: copy.vault.id, item: copy.id });

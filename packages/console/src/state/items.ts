@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { covers, itemsIn, permissionIn, vaultsWith } from "@item-vault/model/permission";
-import type { ItemSummary, Permission, Vault } from "@item-vault/client";
+import type { Item, ItemSummary, Permission, Vault } from "@item-vault/client";
 import { asSummary } from "../failures/broken.ts";
 import { call } from "./client.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
@@ -133,10 +133,17 @@ function replace(before: Entry | undefined, after: Entry | undefined): void {
   entries.value = replaceEntry(entries.value, before, after, ORDERS[orderName.value].compare);
 }
 
+/** Returns the list's data of an Item: no value of a field but the user name, as in `include=username` (contract 11.8). */
+function summaryOf(item: Item): ItemSummary {
+  const { sections: _sections, fields, files: _files, ...summary } = item;
+  const username = fields.find(({ purpose }) => purpose === "USERNAME")?.value;
+  return username ? { ...summary, username } : summary;
+}
+
 /** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
-export function putItem(item: ItemSummary): void {
+export function putItem(item: Item | ItemSummary): void {
   const before = listedEntry(item.vault.id, item.id);
-  if (!before || before.item.version <= item.version) replace(before, entryOf(item));
+  if (!before || before.item.version <= item.version) replace(before, entryOf("fields" in item ? summaryOf(item) : item));
 }
 
 export const dropItem = (vault: string, id: string): void => replace(listedEntry(vault, id), undefined);

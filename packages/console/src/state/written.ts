@@ -1,5 +1,4 @@
 import type { Item } from "@item-vault/client";
-import { summaryOf } from "./summary.ts";
 import { listedEntry, putItem } from "./items.ts";
 import { isOpen, loadItem, open, setOpened } from "./opened.ts";
 
@@ -13,7 +12,7 @@ export interface Written {
 
 /** Shows a written Item in the list, and in the view if the Item is still open and no newer version is shown. */
 export function takeWritten(written: Written): void {
-  putItem(summaryOf(written.data));
+  putItem(written.data);
   showWritten(written);
 }
 
@@ -29,6 +28,6 @@ function showWritten({ data: item, etag = "" }: Written): void {
  */
 export async function refreshItem(vault: string, id: string): Promise<void> {
   const written = await loadItem(vault, id);
-  if (listedEntry(vault, id)) putItem(summaryOf(written.data));
+  if (listedEntry(vault, id)) putItem(written.data);
   showWritten(written);
 }
