@@ -28,7 +28,6 @@ import { Who } from "../ui/who.tsx";
 interface Props {
   readonly vault: string;
   readonly id: string;
-  /** Is called when the Item is not among the deleted ones any more. */
   readonly onGone: () => void;
 }
 
@@ -152,7 +151,6 @@ async function destroyItem(path: ItemPath): Promise<void> {
   }
 }
 
-/** The Files of a deleted Item, which can be downloaded. */
 function Files({ item }: { readonly item: DeletedItem }) {
   const damaged = damagedFiles(item);
   if (item.files.length + damaged.length === 0) return null;

@@ -106,7 +106,6 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
   );
 }
 
-/** The name of a part, for people. */
 function nameOf(part: Part, { mine, theirs }: Sides): string {
   if (part.kind !== "field" && part.kind !== "section") return ATTRIBUTE_TEXTS[part.kind].name;
   const isPart = ({ id }: { readonly id: string }) => id === part.id;
@@ -118,11 +117,9 @@ interface PartProps {
   readonly part: Part;
   readonly sides: Sides;
   readonly side: Side;
-  /** The name of the value. */
   readonly label: string;
 }
 
-/** A part as one side has it. */
 function PartOf({ part, sides, side, label }: PartProps) {
   const { [side]: draft, mine, theirs } = sides;
   if (part.kind === "section") {

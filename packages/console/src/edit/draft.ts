@@ -31,7 +31,6 @@ export function move<T>(list: readonly T[], from: number, to: number): readonly 
   return moved.toSpliced(to, 0, list[from]!);
 }
 
-/** The draft with other attributes of one field. */
 export function withField(draft: Draft, field: string, changes: Partial<DraftField>): Draft {
   const index = draft.fields.findIndex(({ id }) => id === field);
   return index < 0 ? draft : { ...draft, fields: draft.fields.with(index, { ...draft.fields[index]!, ...changes }) };

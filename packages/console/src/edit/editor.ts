@@ -80,7 +80,6 @@ export class Editor {
     this.draft.value = this.#begun;
   }
 
-  /** Returns a draft as it is sent. */
   #tidied(draft: Draft): Draft {
     return tidy(draft, this.base.value && draftOf(this.base.value.item));
   }

@@ -102,7 +102,6 @@ function Settings({ id, field, draft, change, set }: SettingsProps) {
   );
 }
 
-/** The buttons that move a field within its section, or remove it. */
 function OrderButtons({ field, draft, change }: Pick<Props, "field" | "draft" | "change">) {
   const group = fieldsOf(draft, field.section);
   const [name, index, last] = [nameOf(field), group.indexOf(field), group.length - 1];
@@ -226,11 +225,8 @@ function ValueInput({ field, label, onChange }: ValueInputProps) {
 }
 
 interface QrProps {
-  /** The name of the field. */
   readonly name: string;
-  /** The zone where a picture can be pasted and dropped. */
   readonly zone: RefObject<HTMLElement | null>;
-  /** Gets the key URI that a picture has. */
   readonly onRead: (uri: string) => void;
 }
 

@@ -22,7 +22,6 @@ interface Props {
   readonly onCancel: () => void;
 }
 
-/** The form of an Item, new or stored. */
 export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);
   useLayoutEffect(() => document.getElementById("item-title")?.focus(), []);
@@ -87,7 +86,6 @@ function saveByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElem
 
 const CATEGORY_OPTIONS = Object.entries(CATEGORIES) as [Category, string][];
 
-/** The vault of a new Item, and its first fields. */
 const Kind = ({ editor: { draft, vault, maybeMade } }: Pick<Props, "editor">) => (
   <>
     <div class="line">

@@ -8,7 +8,6 @@ import { generate } from "./draft.ts";
 /** The dialog that makes a password in the browser, and shows its strength. */
 
 interface Props {
-  /** The name of the field. */
   readonly name: string;
   readonly onUse: (value: string) => void;
   readonly onClose: () => void;

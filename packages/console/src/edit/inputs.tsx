@@ -32,7 +32,6 @@ interface Props {
   readonly input?: InputAttributes;
 }
 
-/** A text of one line, below its label. */
 export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) => (
   <label>
     {label}
@@ -71,7 +70,6 @@ export const Select = <Name extends string>({ label, value, options, onChange, d
 );
 
 interface ButtonProps {
-  /** The action of the button, and its object. */
   readonly label: string;
   readonly onClick: () => void;
   readonly disabled?: boolean;
@@ -79,7 +77,6 @@ interface ButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** A button that shows a sign. */
 export const SignButton = ({ label, children, ...rest }: ButtonProps) => (
   <button type="button" class="plain" aria-label={label} title={label} {...rest}>
     {children}

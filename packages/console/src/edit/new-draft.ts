@@ -2,8 +2,6 @@ import type { Category } from "@item-vault/client";
 import type { Draft, DraftField, FieldType, Purpose } from "../items/draft.ts";
 import { newId } from "./draft.ts";
 
-/** The drafts of new Items. */
-
 /**
  * The fields that a new Item of each category begins with, as people know them from 1Password: their labels, separated by commas, each with
  * the type of its field behind a colon unless that is STRING. Sections follow, each with its label and its fields. `username` and `password`
@@ -47,7 +45,6 @@ const TEMPLATES: Readonly<Record<Category, string>> = {
 /** The form of these begins with a row for a URL. */
 const WITH_URL: ReadonlySet<Category> = new Set(["LOGIN", "PASSWORD"]);
 
-/** The purposes of first fields, by label. */
 const PURPOSES: Readonly<Record<string, readonly [Purpose, FieldType]>> = {
   username: ["USERNAME", "STRING"],
   password: ["PASSWORD", "CONCEALED"],
@@ -62,7 +59,6 @@ const fieldsFrom = (text: string, section: string): DraftField[] =>
     return { id: newId([], purpose), section, type: implied, purpose, label, value: "" };
   });
 
-/** The draft that a new Item of a category begins with. */
 export function templateOf(category: Category): Draft {
   const [fields, ...others] = TEMPLATES[category].split(" | ");
   const sections = others.map((text) => {

@@ -46,7 +46,6 @@ function tell({ vault, item }: ItemPath, error: unknown): void {
   if (isOutdated && isOpen(vault, item)) void openItem(vault, item);
 }
 
-/** Gives a field of the shown version a new value. Returns undefined if it was certainly not written. */
 export async function rotate({ item, etag }: Opened, field: Field): Promise<Rotated | undefined> {
   const draft = draftOf(item);
   const after = generate(DEFAULT_RECIPE)!.value;

@@ -70,7 +70,6 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
 }
 
 interface TransferProps {
-  /** For screen readers. */
   readonly label: string;
   /** Bytes. */
   readonly done: number;
@@ -78,7 +77,6 @@ interface TransferProps {
   readonly onCancel: () => void;
 }
 
-/** The progress of an upload or a download, with a button to cancel it. */
 export const Transfer = ({ label, done, size, onCancel }: TransferProps) => (
   <div class="transfer">
     <progress aria-label={label} max={Math.max(1, size)} value={done} />

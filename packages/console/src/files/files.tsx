@@ -26,7 +26,6 @@ type Named = Pick<StoredFile, "id" | "name">;
 const keepFocus = (): void =>
   afterRender(() => document.activeElement === document.body && document.querySelector<HTMLElement>(".files h2")?.focus());
 
-/** The Files of an Item, and its uploads. */
 export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const [preview, setPreview] = useState<StoredFile>();
   const [deletion, setDeletion] = useState<Named>();
@@ -142,7 +141,6 @@ const DamagedFileRow = ({ name, onDelete }: { readonly name: string; readonly on
   </li>
 );
 
-/** An upload that waits, is being sent or has failed. */
 function UploadRow({ upload }: { readonly upload: Upload }) {
   const { id, name, content, sent, state, error } = upload;
   const dismiss = () => {

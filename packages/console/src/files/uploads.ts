@@ -30,7 +30,6 @@ export interface Upload {
   readonly error?: unknown;
 }
 
-/** Unfinished uploads, in order. */
 export const uploads = signal<readonly Upload[]>([]);
 
 interface Target {
@@ -89,7 +88,6 @@ async function sendAll(): Promise<void> {
 
 const firstWaiting = (): Upload | undefined => uploads.value.find(({ state }) => state === "waiting");
 
-/** Returns true if the content is stored. */
 async function sendOne(upload: Upload): Promise<boolean> {
   const { id, vault, item } = upload;
   const controller = new AbortController();

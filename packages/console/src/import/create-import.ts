@@ -14,9 +14,7 @@ export interface Refusal {
 }
 
 export interface Result extends Counts {
-  /** True if the user has stopped the import. */
   readonly stopped: boolean;
-  /** Number of Items to import. */
   readonly all: number;
 }
 
@@ -40,7 +38,6 @@ export class Import {
   /** For each name of a vault in the source the id of the vault here; another text when its Items are left out. */
   readonly targets = signal<ReadonlyMap<string, string>>(new Map());
   readonly forecast = signal<Forecast | undefined>(undefined);
-  /** Why the comparison has failed. */
   readonly problem = signal<Problem | undefined>(undefined);
   readonly done = signal(0);
   #source: Source | undefined;
@@ -117,7 +114,6 @@ export class Import {
     if (await this.compare()) await this.write();
   }
 
-  /** Stops, and drops the file and the data read from it. */
   readonly close = (): void => {
     this.#begin();
     this.#source = this.file.value = undefined;

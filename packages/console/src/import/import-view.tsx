@@ -62,7 +62,6 @@ const Steps = ({ shown, next }: { readonly shown: Import; readonly next: string 
   </p>
 );
 
-/** Asks for the password of an encrypted file. */
 function PasswordForm({ shown, stage: { problem } }: Props<"password">) {
   const input = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
@@ -122,7 +121,6 @@ function ColumnForm({ shown, stage: { columns, problem } }: Props<"columns">) {
   );
 }
 
-/** The progress of the import. */
 function Writing({ shown, stage: { all } }: Props<"writing">) {
   const isStopping = useSignal(false);
   const stop = () => {

@@ -13,7 +13,6 @@ export function StageHeading({ children }: { readonly children: ComponentChildre
   );
 }
 
-/** The problem of a stage. */
 export const Alert = ({ children }: { readonly children: ComponentChildren }) => (
   <p class="failure" role="alert">
     {children}

@@ -7,7 +7,6 @@ import { session } from "../state/session.ts";
 import { plural } from "../ui/plural.ts";
 
 interface Props {
-  /** The requesting program. */
   readonly program: string;
   /** By the vault's id, in either form. Absent: all of the person. */
   readonly vaults: Readonly<Record<string, Permission>> | undefined;
@@ -56,7 +55,6 @@ function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>
   );
 }
 
-/** Formats a duration in seconds. */
 function durationOf(seconds: number): string {
   if (seconds >= 3600 && seconds % 3600 === 0) return plural(seconds / 3600, "hour");
   return seconds >= 60 ? plural(Math.floor(seconds / 60), "minute") : plural(seconds, "second");

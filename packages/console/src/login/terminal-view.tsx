@@ -86,7 +86,6 @@ const TEXTS = {
 
 interface Props {
   readonly code: LoginCode;
-  /** Shows the form again. */
   readonly onAgain: () => void;
 }
 

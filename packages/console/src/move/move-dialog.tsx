@@ -118,7 +118,6 @@ interface ChoiceProps {
   readonly onCancel: () => void;
 }
 
-/** The form that asks for the vault, and whether to copy or to move. */
 function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) {
   const kinds: readonly Kind[] = may(from, "w") && target.value !== from ? ["copy", "move"] : ["copy"];
   return (
@@ -156,9 +155,7 @@ const focus = (button: HTMLButtonElement | null): void => button?.focus();
 
 interface RunningProps {
   readonly phase: Exclude<Phase, { readonly name: "both" | "failed" }>;
-  /** Number of Files. */
   readonly files: number;
-  /** The name of the vault of the Item. */
   readonly from: string;
   readonly onCancel: () => void;
 }

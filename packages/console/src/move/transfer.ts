@@ -14,9 +14,7 @@ import type { Opened } from "../state/opened.ts";
 export interface Transfer {
   /** The Item as it was read when the transfer began. */
   readonly source: Opened;
-  /** The id of the vault of the copy. */
   readonly target: string;
-  /** The id of the copy (contract 10.23). */
   readonly id: string;
   /** The Idempotency-Keys of the uploads, by the ids of the Files. */
   readonly keys: ReadonlyMap<string, string>;

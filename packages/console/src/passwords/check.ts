@@ -19,7 +19,6 @@ export interface Finding {
 
 export interface CheckResult {
   readonly findings: Readonly<Record<GroupName, readonly Finding[]>>;
-  /** Number of Items read, and the unread ones. */
   readonly read: number;
   /** Number of read Items without a password. A field of another kind may hold one, but is ignored. */
   readonly without: number;

@@ -13,7 +13,6 @@ interface Group {
   readonly noteOf?: (item: Item, now: number) => string | undefined;
 }
 
-/** After this time a password is old. */
 const OLD_MS = 365 * DAY_MS;
 /** An Item is due from this time before its day on. */
 const DUE_MS = 30 * DAY_MS;
@@ -42,7 +41,6 @@ export const GROUPS = {
 
 export type GroupName = keyof typeof GROUPS;
 
-/** The names of the groups, with their properties. */
 export const GROUP_LIST = Object.entries(GROUPS) as readonly (readonly [GroupName, Group])[];
 
 /** The field of purpose PASSWORD, which is always concealed (contract 2.12), if it has a value. */
@@ -78,7 +76,6 @@ const COMMON: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Characters that stand for letters in passwords. */
 const LETTERS: Readonly<Record<string, string>> = { 0: "o", 1: "i", 3: "e", 4: "a", 5: "s", 7: "t", "@": "a", $: "s" };
 
 const withLetters = (text: string): string => text.replaceAll(/[013457@$]/g, (character) => LETTERS[character]!);

@@ -16,7 +16,6 @@ import { VaultFilter } from "../ui/vault-filter.tsx";
 import { checkItems, type CheckResult } from "./check.ts";
 import { GROUP_LIST } from "./groups.ts";
 
-/** A check that runs, with the number of Items that were tried. */
 interface Running {
   readonly all: number;
   readonly tried: number;
@@ -109,7 +108,6 @@ const Progress = ({ all, tried, onStop }: Running & { readonly onStop: () => voi
   </>
 );
 
-/** The results of a check: a part for each group, and a part for unread Items. */
 const Result = ({ findings, read, without, failed, waiting }: CheckResult) => (
   <>
     <output class="verdict">

@@ -47,7 +47,6 @@ function endRefused(error: unknown, found: Session): never {
 /** Sends a typed request. Throws an ItemVaultError; without a session, the page asks to sign in again. */
 export const call: Call = (operation, ...options) => withSession(() => client.call(operation, ...options));
 
-/** Sends any request. Throws as `call` does. */
 export const send: Send = (method, path, options) => withSession(() => client.send(method, path, options));
 
 /** The same as an object, for the modules that the console shares with the command line. */

@@ -7,7 +7,6 @@ interface Options {
   readonly signal?: AbortSignal;
   /** The version of the content, if the Item may have changed since. */
   readonly version?: number;
-  /** Number of first bytes to load. */
   readonly first?: number;
   /** Is called with the number of bytes that have arrived since the call before. */
   readonly onBytes?: (count: number) => void;

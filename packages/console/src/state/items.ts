@@ -16,7 +16,6 @@ export const entries = signal<readonly Entry[]>([]);
 export const listState = signal<"loading" | "loaded" | "failed">("loading");
 export const listError = signal<unknown>(undefined);
 
-/** The order of `entries`. */
 export const orderName = signal<OrderName>("title");
 
 export function sortBy(name: OrderName): void {
@@ -27,7 +26,6 @@ export function sortBy(name: OrderName): void {
 /** The ids of the vaults that the session lists: known before any request, so the lists of all vaults are one round trip. */
 const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults: {} });
 
-/** Returns true if the session has a permission in a vault. */
 export const may = (vault: string, permission: Permission): boolean =>
   covers(permissionIn(session.value?.token?.vaults[vault]), permission);
 
@@ -35,13 +33,11 @@ export const may = (vault: string, permission: Permission): boolean =>
 export const mayCreate = (vault: string): boolean =>
   may(vault, "w") && itemsIn(session.value?.token?.vaults[vault]) === undefined;
 
-/** The vaults in which the session may make Items. */
 export const creatableVaults = (): readonly Vault[] => vaults.value.filter(({ id }) => mayCreate(id));
 
 /** The vaults to which Items may be moved, copied or imported: they are read there to compare them. */
 export const transferTargets = (): readonly Vault[] => creatableVaults().filter(({ id }) => may(id, "r"));
 
-/** Returns true if the session lists any vault. */
 export const listsAny = (): boolean => listed().length > 0;
 
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
@@ -96,7 +92,6 @@ export async function loadChanged(ended: AbortSignal): Promise<boolean> {
   return true;
 }
 
-/** Sets the vaults, before their lists are loaded. */
 function setVaults(loaded: readonly Vault[]): void {
   forgetShown();
   for (const vault of loaded) loadedWrites.set(vault.id, lastWriteOf(vault));
@@ -124,7 +119,6 @@ function setItems(items: readonly ItemSummary[]): void {
 /** Indexes `entries`, which are too many to be searched for each write. */
 const entriesByKey = new Map<string, Entry>();
 
-/** Returns the list's entry of an Item. */
 export const listedEntry = (vault: string, id: string): Entry | undefined => entriesByKey.get(itemKey(vault, id));
 
 function replace(before: Entry | undefined, after: Entry | undefined): void {

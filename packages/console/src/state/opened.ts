@@ -21,7 +21,6 @@ export type OpenState =
 
 export const open = signal<OpenState>({ state: "closed" });
 
-/** Loads the Item from the service, with its entity tag. Throws as `call` does. */
 export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
 
 /** Returns true if the Item is the open one, loaded or not. */
@@ -45,7 +44,6 @@ export async function openItem(vault: string, id: string): Promise<void> {
   }
 }
 
-/** Replaces the open Item with the answer to a write. */
 export function setOpened(opened: Opened): void {
   open.value = { state: "loaded", key: keyOfItem(opened.item), opened };
 }

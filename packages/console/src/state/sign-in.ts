@@ -17,20 +17,16 @@ export async function signIn(credential: SignIn): Promise<void> {
   tellTabs();
 }
 
-/** Returns the session, for which the browser has a cookie. Throws an ItemVaultError. */
 const exchange = async (credential: SignIn): Promise<Session> =>
   (await callUnchecked("POST /console/session", { body: credential })).data;
 
-/** Loads the session's remaining grants. Throws an ItemVaultError. */
 export const reloadSession = async (): Promise<void> => setSession(await readSession());
 
-/** Ends the session. Throws an ItemVaultError. */
 export async function signOut(): Promise<void> {
   await callUnchecked("DELETE /console/session");
   tellTabs();
 }
 
-/** Loads the page again after signing out. */
 export function leavePage(): void {
   // The browser may ask whether to leave the input, and may keep the page for its back button.
   addEventListener("pagehide", () => setSession(undefined), { once: true });
@@ -52,10 +48,8 @@ addEventListener("pageshow", ({ persisted }) => {
   if (persisted && sessionState.value !== "signed-in") reload();
 });
 
-/** Returns true if the address is a sign-in link. */
 export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
 
-/** Why a sign-in link did not sign in, in words. */
 export const explainLink = (error: unknown): string =>
   error instanceof ItemVaultError && error.status === 401
     ? "This link has been used, or is older than 5 minutes."

@@ -11,7 +11,6 @@ import { takeWritten, type Written } from "./written.ts";
 
 /** The undo of a write: the action of the message that reports the write. */
 
-/** Returns an undo action. `run` writes the earlier state, and reports it. */
 export const undo = (run: () => Promise<void>): Action => ({
   label: "Undo",
   run: () => void run().catch((error: unknown) => showToast(explain(error), "failed")),

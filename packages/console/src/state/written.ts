@@ -4,7 +4,6 @@ import { isOpen, loadItem, open, setOpened } from "./opened.ts";
 
 /** Updates the page after a write of an Item. */
 
-/** An Item as it was written, with its entity tag. */
 export interface Written {
   readonly data: Item;
   readonly etag: string | undefined;
