@@ -3,15 +3,14 @@ import { useSignal } from "@preact/signals";
 import type { DeletedItem, File } from "@item-vault/client";
 import { damagedFiles } from "../failures/broken.ts";
 import { isGone } from "../failures/error-kind.ts";
-import { explain } from "../failures/explain.ts";
+import { explain, Problem } from "../failures/explain.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
 import { call } from "../state/client.ts";
 import { loadContent } from "../state/content.ts";
-import { type ItemPath, restoreItem } from "../state/item-writes.ts";
+import { restoreItem } from "../state/item-writes.ts";
 import { may, putItem, vaultName } from "../state/items.ts";
-import { loadItem } from "../state/opened.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
@@ -103,7 +102,11 @@ function Actions({ item, onGone }: ItemProps) {
       if (route.value.item === item.id) navigate({ view: "items", ...path });
     });
   const destroy = async () => {
-    await destroyItem(path);
+    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path }).catch((error: unknown) => {
+      throw isGone(error)
+        ? new Problem("This item is not in this list any more: it was restored or permanently deleted.")
+        : error;
+    });
     asking.value = false;
     onGone();
     navigate({ view: "deleted" }, { replace: true });
@@ -137,19 +140,6 @@ function Actions({ item, onGone }: ItemProps) {
 }
 
 const tellFailure = (act: () => Promise<void>): void => void act().catch((error: unknown) => showToast(explain(error), "failed"));
-
-/** An Item that is not among the deleted ones is destroyed, unless somebody has restored it. */
-async function destroyItem(path: ItemPath): Promise<void> {
-  try {
-    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
-  } catch (error) {
-    if (!isGone(error)) throw error;
-    const restored = await loadItem(path.vault, path.item).catch((failure: unknown) => {
-      if (!isGone(failure)) throw failure;
-    });
-    if (restored) throw error;
-  }
-}
 
 function Files({ item }: { readonly item: DeletedItem }) {
   const damaged = damagedFiles(item);

@@ -1,15 +1,15 @@
-import { type Field, type Item, ItemVaultError } from "@item-vault/client";
+import type { Field, Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import * as requests from "../state/item-writes.ts";
 import type { ItemPath } from "../state/item-writes.ts";
-import { isErrorKind, isGone } from "../failures/error-kind.ts";
+import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
 import { explain } from "../failures/explain.ts";
 import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
 import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
 import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
-import { isOpen, loadItem, openItem, type Opened } from "../state/opened.ts";
+import { isOpen, openItem, type Opened } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { undo, undoChange, undoDeletion } from "../state/undo.ts";
 import { takeWritten, type Written } from "../state/written.ts";
@@ -61,22 +61,8 @@ export async function rotate({ item, etag }: Opened, field: Field): Promise<Rota
     return { ...values, isWritten: true, undo: undoChange(written) };
   } catch (error) {
     tell(pathOf(item), error);
-    const isWritten = await wasWritten(error, item, field.id, after);
-    return isWritten === false ? undefined : { ...values, isWritten: isWritten === true, undo: undefined };
-  }
-}
-
-/** Returns true if a failed write took effect: its answer may have been lost. Returns undefined if that is unknown. */
-async function wasWritten(error: unknown, item: Item, field: string, value: string): Promise<boolean | undefined> {
-  if (isErrorKind(error, "overtaken")) return true;
-  if (!(error instanceof ItemVaultError) || (error.status > 0 && error.status < 500)) return false;
-  try {
-    const { data } = await loadItem(item.vault.id, item.id);
-    if (data.version === item.version) return false;
-    // Another value does not tell: somebody else may have written since.
-    return data.fields.find(({ id }) => id === field)?.value === value || undefined;
-  } catch {
-    return undefined;
+    const isWritten = isErrorKind(error, "overtaken");
+    return isWritten || isUncertain(error) ? { ...values, isWritten, undo: undefined } : undefined;
   }
 }
 

@@ -3,7 +3,6 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Import, Refusal } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
-import { isolate } from "../ui/texts.ts";
 
 const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
   summary.replace(": CSV", ""),
@@ -63,27 +62,14 @@ export function ChooseFile({ shown, problem }: Props) {
   );
 }
 
-function ProblemOf({ problem, shown }: Props & { readonly problem: Refusal }) {
-  const name = shown.file.value?.name ?? "FILE";
-  if (problem.kind === "several" || problem.kind === "unknown") return <FormatChoice kind={problem.kind} shown={shown} />;
+function ProblemOf({ problem: { kind, text }, shown }: Props & { readonly problem: Refusal }) {
+  if (kind !== "fault") return <FormatChoice kind={kind} shown={shown} />;
   return (
     <div class="failure" role="alert">
-      <p class="named">{name}</p>
-      {problem.kind === "keepass" ? (
-        <p>
-          Only the command line opens KeePass databases. Run: <code>{isolate(`item-vault import ${quoteForShell(name)}`)}</code>
-        </p>
-      ) : (
-        <p>{problem.text}</p>
-      )}
+      <p class="named">{shown.file.value?.name}</p>
+      <p>{text}</p>
     </div>
   );
-}
-
-/** A file name as one word of a shell, which is no option. */
-function quoteForShell(name: string): string {
-  const path = name.startsWith("-") ? `./${name}` : name;
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 const QUESTIONS = {

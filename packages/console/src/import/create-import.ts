@@ -7,9 +7,9 @@ import { sessionClient } from "../state/client.ts";
 import { loadItems, vaults } from "../state/items.ts";
 import type { Forecast, Reading, Source } from "./engine.ts";
 
-/** Why a file was not read. `several`, `unknown`: a format has to be chosen. `keepass`: only the command line reads the file. */
+/** Why a file was not read. `several`, `unknown`: a format has to be chosen. */
 export interface Refusal {
-  readonly kind: "several" | "unknown" | "keepass" | "fault";
+  readonly kind: "several" | "unknown" | "fault";
   readonly text: string;
 }
 

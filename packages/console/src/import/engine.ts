@@ -48,9 +48,10 @@ const NEEDS_PASSWORD = new Error("The file needs a password");
 
 /** Reads a file in the page. Returns the next stage. Throws the TransferError of a malformed file or a wrong password. */
 export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<Stage> {
-  const refused = (kind: Refusal["kind"]): Stage => ({ name: "choose", problem: { kind, text: "" } });
+  const refused = (kind: Refusal["kind"], text = ""): Stage => ({ name: "choose", problem: { kind, text } });
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (isKeePassFile(bytes.subarray(0, 4096))) return refused("keepass");
+  if (isKeePassFile(bytes.subarray(0, 4096)))
+    return refused("fault", "Only the command line opens KeePass databases. Run: item-vault import FILE");
   const named = FORMATS.filter(({ name }) => name === wanted);
   const [format, another] = named.length > 0 ? named : matchingFormats(FORMATS, bytes, file.name);
   const found = !columns && (!format || format === csv) ? columnsIn(bytes, file.name) : undefined;

@@ -84,13 +84,8 @@ const TEXTS = {
   ended: "The login has ended. The terminal has lost access.",
 };
 
-interface Props {
-  readonly code: LoginCode;
-  readonly onAgain: () => void;
-}
-
 /** A code that waits for a terminal, and then the terminal that uses it. The person can end that login. */
-function MadeCode({ code, onAgain }: Props) {
+function MadeCode({ code, onAgain }: { readonly code: LoginCode; readonly onAgain: () => void }) {
   const state = useSignal<keyof typeof TEXTS | Terminal>("waiting");
   useLayoutEffect(() => {
     const arrival = performance.now();

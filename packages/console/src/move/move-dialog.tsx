@@ -21,13 +21,8 @@ type Phase =
   | { readonly name: "both" }
   | { readonly name: "failed"; readonly error: unknown };
 
-interface Props {
-  readonly item: Item;
-  readonly onClose: () => void;
-}
-
 /** The dialog in which an Item is moved to another vault, or copied to any. */
-export function MoveDialog({ item, onClose }: Props) {
+export function MoveDialog({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) {
   const from = item.vault.id;
   const targets = transferTargets();
   const target = useSignal((targets.find(({ id }) => id !== from) ?? targets[0])?.id ?? "");
