@@ -7,9 +7,8 @@ import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transf
 import type { Act } from "../state/bulk.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { dropItem, putItem } from "../state/items.ts";
-import type { Opened } from "../state/opened.ts";
+import { type Opened, takeWritten } from "../state/opened.ts";
 import { canRestore, moveBack } from "../state/undo.ts";
-import { takeWritten } from "../state/written.ts";
 
 /** Actions on several Items, and their undo. */
 

@@ -9,10 +9,9 @@ import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
 import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
-import { isOpen, openItem, type Opened } from "../state/opened.ts";
+import { isOpen, type Opened, openItem, takeWritten, type Written } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { undo, undoChange, undoDeletion } from "../state/undo.ts";
-import { takeWritten, type Written } from "../state/written.ts";
 import { generate, withField } from "./draft.ts";
 import { operationsOf } from "./requests.ts";
 

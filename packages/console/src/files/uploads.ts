@@ -3,7 +3,7 @@ import { createClient, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { isErrorKind } from "../failures/error-kind.ts";
 import { CONSOLE, withSession } from "../state/client.ts";
-import { refreshItem } from "../state/written.ts";
+import { refreshItem } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { quoted } from "../ui/file-names.ts";
 import { plural } from "../ui/plural.ts";

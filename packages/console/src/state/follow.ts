@@ -4,9 +4,8 @@ import { sessionClient } from "./client.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
 import { canRepeat } from "../failures/explain.ts";
 import { forgetShown, listedEntry, listState, listsAny, loadChanged, loadWritten } from "./items.ts";
-import { isOpen, open } from "./opened.ts";
+import { isOpen, open, refreshItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";
-import { refreshItem } from "./written.ts";
 
 /** Shows the writes of others: follows the events of all vaults (contract 15.9), and loads the changed Items. */
 

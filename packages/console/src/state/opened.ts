@@ -3,7 +3,7 @@ import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
 import { isGone } from "../failures/error-kind.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
-import { dropItem } from "./items.ts";
+import { dropItem, listedEntry, putItem } from "./items.ts";
 
 /** The open Item with its values. They are fetched when it is opened, and dropped when another place is opened. */
 
@@ -50,4 +50,31 @@ export function setOpened(opened: Opened): void {
 
 export function closeItem(): void {
   open.value = { state: "closed" };
+}
+
+export interface Written {
+  readonly data: Item;
+  readonly etag: string | undefined;
+}
+
+/** Shows a written Item in the list, and in the view if the Item is still open and no newer version is shown. */
+export function takeWritten(written: Written): void {
+  putItem(written.data);
+  showWritten(written);
+}
+
+function showWritten({ data: item, etag = "" }: Written): void {
+  const { value } = open;
+  if (!isOpen(item.vault.id, item.id)) return;
+  if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
+}
+
+/**
+ * Loads the Item after a write whose answer is not the Item, for example of a File. An Item that was since deleted does not return to the
+ * list. Throws as `call` does.
+ */
+export async function refreshItem(vault: string, id: string): Promise<void> {
+  const written = await loadItem(vault, id);
+  if (listedEntry(vault, id)) putItem(written.data);
+  showWritten(written);
 }

@@ -2,12 +2,11 @@ import { explain, Problem } from "../failures/explain.ts";
 import { type ItemPath, restoreItem } from "./item-writes.ts";
 import { call } from "./client.ts";
 import { isGone } from "../failures/error-kind.ts";
-import { isOpen } from "./opened.ts";
+import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
 import { type Action, showToast } from "./toasts.ts";
-import { takeWritten, type Written } from "./written.ts";
 
 /** The undo of a write: the action of the message that reports the write. */
 
