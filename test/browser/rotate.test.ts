@@ -178,16 +178,15 @@ describe("rotating a password", () => {
     expect(await readClipboard(page)).toBe(password);
   });
 
-  it.each(["in its dialog", "by the message after it"])("is undone %s", async (place) => {
+  it("is undone by the message after its dialog", async () => {
     const { page, load, goto } = await openLogin();
     await goto();
     await rotate(page);
     await dialogOf(page).waitFor();
-    if (place !== "in its dialog") await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Undo" }).click();
     await page.locator(".toast", { hasText: "Undone" }).waitFor();
     expect(await load()).toEqual({ title: "Rotated", version: 3, password: OLD });
-    expect(await dialogOf(page).count()).toBe(0);
   });
 
   it("overwrites nothing that somebody else has written meanwhile, and shows that", async () => {

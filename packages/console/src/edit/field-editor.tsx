@@ -5,13 +5,14 @@ import { isGeneratable, labelOf, displayOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
-import { checkSize, focusLater, Select, SignButton, TextInput } from "./inputs.tsx";
+import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
 import { explain } from "../failures/explain.ts";
 import { showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/after-render.ts";
 import { useDrop } from "../ui/drop.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
+import { Select } from "../ui/select.tsx";
 import { named } from "../ui/texts.ts";
 
 /** One field of the form: its value, and below that on demand its name, type, section and place. */
@@ -104,25 +105,15 @@ function Settings({ id, field, draft, change, set }: SettingsProps) {
 
 function OrderButtons({ field, draft, change }: Pick<Props, "field" | "draft" | "change">) {
   const group = fieldsOf(draft, field.section);
-  const [name, index, last] = [nameOf(field), group.indexOf(field), group.length - 1];
-  // At the end of its way the field has only the other button.
-  const moveBy = (step: 1 | -1, focused: "up" | "down") => {
-    change(moveField(draft, field, step));
-    focusLater(`${focused} ${field.id}`);
-  };
-  const [up, down] = [() => moveBy(-1, index === 1 ? "down" : "up"), () => moveBy(1, index === last - 1 ? "up" : "down")];
+  const name = nameOf(field);
+  const onMove = (step: 1 | -1) => change(moveField(draft, field, step));
   const remove = () => {
     change({ ...draft, fields: draft.fields.filter((each) => each !== field) });
     focusLater(addId(field.section));
   };
   return (
     <div class="place">
-      <SignButton id={`up ${field.id}`} label={`Move ${name} up`} disabled={index === 0} onClick={up}>
-        ↑
-      </SignButton>
-      <SignButton id={`down ${field.id}`} label={`Move ${name} down`} disabled={index === last} onClick={down}>
-        ↓
-      </SignButton>
+      <MoveButtons id={field.id} name={name} index={group.indexOf(field)} length={group.length} onMove={onMove} />
       <button type="button" aria-label={`Remove ${name}`} onClick={remove}>
         Remove
       </button>

@@ -13,7 +13,8 @@ import { fieldsOf, move, newId, withField, withoutSection } from "./draft.ts";
 import type { Editor } from "./editor.ts";
 import { addId, FieldEditor, labelId } from "./field-editor.tsx";
 import { Generator } from "./generator.tsx";
-import { focusLater, Select, SignButton, TextInput } from "./inputs.tsx";
+import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
+import { Select } from "../ui/select.tsx";
 import { withCategory } from "./new-draft.ts";
 
 interface Props {
@@ -199,10 +200,7 @@ function FieldGroup({ draft, change, onGenerate, section }: FieldsProps & { read
 function SectionHeader({ draft, change, section, index }: PartProps & { readonly section: Section; readonly index: number }) {
   const { sections } = draft;
   const name = section.label || "new section";
-  const moveTo = (place: number) => {
-    change({ ...draft, sections: move(sections, index, place) });
-    focusLater(`section ${section.id}`);
-  };
+  const onMove = (step: 1 | -1) => change({ ...draft, sections: move(sections, index, index + step) });
   const remove = () => {
     change(withoutSection(draft, section.id));
     focusLater("add-section");
@@ -215,12 +213,7 @@ function SectionHeader({ draft, change, section, index }: PartProps & { readonly
         onChange={(label) => change({ ...draft, sections: sections.with(index, { ...section, label }) })}
         input={{ id: `section ${section.id}` }}
       />
-      <SignButton label={`Move section ${name} up`} disabled={index === 0} onClick={() => moveTo(index - 1)}>
-        ↑
-      </SignButton>
-      <SignButton label={`Move section ${name} down`} disabled={index === sections.length - 1} onClick={() => moveTo(index + 1)}>
-        ↓
-      </SignButton>
+      <MoveButtons id={section.id} name={`section ${name}`} index={index} length={sections.length} onMove={onMove} />
       <button type="button" aria-label={`Remove section ${name}`} title="Its fields stay" onClick={remove}>
         Remove
       </button>
@@ -253,9 +246,7 @@ function UrlEditors({ draft, change }: PartProps) {
             input={{ id: `url-${index}`, inputMode: "url", placeholder: "https://" }}
           />
           <TextInput label={`Name of URL ${index + 1}`} value={label} onChange={(value) => set(index, { label: value })} />
-          <SignButton label={`Remove URL ${index + 1}`} onClick={() => remove(index)}>
-            ×
-          </SignButton>
+          <SignButton label={`Remove URL ${index + 1}`} sign="×" onClick={() => remove(index)} />
         </div>
       ))}
       <button type="button" id="add-url" disabled={urls.length >= LIMITS.list} onClick={add}>
@@ -292,9 +283,7 @@ function TagEditor({ draft, change }: PartProps) {
           {tags.map((tag, index) => (
             <li key={index}>
               {tag}
-              <SignButton label={`Remove tag ${tag}`} onClick={() => remove(tag)}>
-                ×
-              </SignButton>
+              <SignButton label={`Remove tag ${tag}`} sign="×" onClick={() => remove(tag)} />
             </li>
           ))}
         </ul>

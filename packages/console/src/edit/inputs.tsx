@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { fits, LIMITS } from "@item-vault/model/limits";
 import { afterRender } from "../ui/after-render.ts";
 
@@ -48,40 +47,44 @@ export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) 
   </label>
 );
 
-interface SelectProps<Name extends string> {
-  readonly label: string;
-  readonly value: Name;
-  readonly options: Iterable<readonly [Name, string]>;
-  readonly onChange: (value: Name) => void;
-  readonly disabled?: boolean;
-}
-
-export const Select = <Name extends string>({ label, value, options, onChange, disabled = false }: SelectProps<Name>) => (
-  <label>
-    {label}
-    <select value={value} disabled={disabled} onChange={(event) => onChange(event.currentTarget.value as Name)}>
-      {[...options].map(([name, text]) => (
-        <option key={name} value={name}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
 interface ButtonProps {
   readonly label: string;
+  readonly sign: string;
   readonly onClick: () => void;
   readonly disabled?: boolean;
   readonly id?: string;
-  readonly children: ComponentChildren;
 }
 
-export const SignButton = ({ label, children, ...rest }: ButtonProps) => (
+export const SignButton = ({ label, sign, ...rest }: ButtonProps) => (
   <button type="button" class="plain" aria-label={label} title={label} {...rest}>
-    {children}
+    {sign}
   </button>
 );
+
+interface MoveProps {
+  readonly id: string;
+  readonly name: string;
+  /** The place among the others, and the number of all. */
+  readonly index: number;
+  readonly length: number;
+  readonly onMove: (step: 1 | -1) => void;
+}
+
+/** The buttons that move a part of the form. At the end of its way the part has only the other button, which then has the focus. */
+export function MoveButtons({ id, name, index, length, onMove }: MoveProps) {
+  const last = length - 1;
+  const move = (step: 1 | -1, focused: "up" | "down") => {
+    onMove(step);
+    focusLater(`${focused} ${id}`);
+  };
+  const [up, down] = [() => move(-1, index === 1 ? "down" : "up"), () => move(1, index === last - 1 ? "up" : "down")];
+  return (
+    <>
+      <SignButton id={`up ${id}`} label={`Move ${name} up`} sign="↑" disabled={index === 0} onClick={up} />
+      <SignButton id={`down ${id}`} label={`Move ${name} down`} sign="↓" disabled={index === last} onClick={down} />
+    </>
+  );
+}
 
 /** Moves the focus to an element that is in the page after the change that was just made. */
 export const focusLater = (id: string): void => afterRender(() => document.getElementById(id)?.focus());

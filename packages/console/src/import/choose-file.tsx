@@ -3,6 +3,7 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Import, Refusal } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
+import { Select } from "../ui/select.tsx";
 
 const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
   summary.replace(": CSV", ""),
@@ -77,6 +78,8 @@ const QUESTIONS = {
   several: "This file could be from more than one app. Which one is it from?",
 } as const;
 
+const APPS = [["", "Choose…"] as const, ...FORMATS.map(({ name, summary }) => [name, summary] as const)];
+
 function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; readonly shown: Import }) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -87,17 +90,7 @@ function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; 
     <form class="failure" onSubmit={onSubmit}>
       <p class="named">{shown.file.value?.name}</p>
       <p role="alert">{QUESTIONS[kind]}</p>
-      <label>
-        App
-        <select name="format" required>
-          <option value="">Choose…</option>
-          {FORMATS.map(({ name, summary }) => (
-            <option key={name} value={name}>
-              {summary}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="App" name="format" required options={APPS} />
       <button class="primary">Continue</button>
     </form>
   );

@@ -6,6 +6,7 @@ import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
 import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
+import { Select } from "../ui/select.tsx";
 import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast, Source } from "./engine.ts";
@@ -93,9 +94,6 @@ function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
   );
 }
 
-/** The choice that leaves the Items out. */
-const NONE = "none";
-
 /**
  * Returns the choice for each vault of the source: the user's choices first. By default it is the vault with the same name, as in the command
  * line, or the only vault. A name that several vaults of the source share has none until the user chooses.
@@ -117,6 +115,7 @@ interface ChoiceProps {
 /** The vault for the Items: one, or one for each vault of the source. */
 function VaultChoice({ names, shared, shown }: ChoiceProps) {
   const targets = shown.targets.value;
+  const vaultOptions = [["", "Choose a vault…"] as const, ...transferTargets().map(({ id, name }) => [id, name] as const)];
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
   if (listState.value === "loading") return <p class="quiet">Loading your vaults…</p>;
   return (
@@ -129,22 +128,14 @@ function VaultChoice({ names, shared, shown }: ChoiceProps) {
         </p>
       ))}
       {names.map((name) => (
-        <label key={name}>
-          {name === "" ? "Import into" : <>Import “{isolate(name)}” into</>}
-          <select
-            required
-            value={targets.get(name) ?? ""}
-            onChange={(event) => shown.setTargets(new Map([...targets, [name, event.currentTarget.value]]))}
-          >
-            <option value="">Choose a vault…</option>
-            {transferTargets().map((vault) => (
-              <option key={vault.id} value={vault.id}>
-                {vault.name}
-              </option>
-            ))}
-            {names.length > 1 && <option value={NONE}>Do not import</option>}
-          </select>
-        </label>
+        <Select
+          key={name}
+          label={name === "" ? "Import into" : <>Import “{isolate(name)}” into</>}
+          required
+          value={targets.get(name) ?? ""}
+          options={names.length > 1 ? [...vaultOptions, ["none", "Do not import"]] : vaultOptions}
+          onChange={(id) => shown.setTargets(new Map([...targets, [name, id]]))}
+        />
       ))}
     </fieldset>
   );

@@ -1,7 +1,7 @@
 import type { Operations } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { isCodeChallenge, isLoopback } from "@item-vault/model/login";
-import { askedLogin } from "../state/asked-login.ts";
+import { askedLogin } from "../state/provider.ts";
 import { call } from "../state/client.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";

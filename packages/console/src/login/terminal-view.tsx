@@ -12,6 +12,7 @@ import { copy } from "../ui/clipboard.ts";
 import { Confirmation } from "../ui/confirmation.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
+import { Select } from "../ui/select.tsx";
 import { NoPerson, ownVaults } from "./facts.tsx";
 
 /** Makes a code that logs in a terminal, and shows who has used it (contract 28.5). No address has the code. */
@@ -26,11 +27,12 @@ export function TerminalView() {
   );
 }
 
-const LIFETIMES = [
-  ["15 minutes", 15 * 60],
-  ["1 hour", LIMITS.loginCodeLifetime],
-  ["12 hours", LIMITS.loginLifetime],
-] as const;
+/** By seconds. */
+const LIFETIMES: readonly (readonly [string, string])[] = [
+  ["900", "15 minutes"],
+  [String(LIMITS.loginCodeLifetime), "1 hour"],
+  [String(LIMITS.loginLifetime), "12 hours"],
+];
 
 /** Returns the part of a permission that only reads. */
 const readingOf = (permission: Permission): Permission | undefined =>
@@ -49,25 +51,18 @@ function CodeForm({ onMade }: { readonly onMade: (code: LoginCode) => void }) {
     <Form action={action} submit="Create code" onCancel={() => navigate({ view: "items" })}>
       <p>A program in the terminal gets a token in your name. It is never an administrator.</p>
       {own.map(({ id, all, reading }) => (
-        <label key={id}>
-          {vaultName(id) || id}
-          <select name={id}>
-            {reading && <option value="reading">{describePermission(reading)}</option>}
-            <option value="none">no access</option>
-            {all !== reading && <option value="all">{describePermission(all)}</option>}
-          </select>
-        </label>
+        <Select
+          key={id}
+          label={vaultName(id) || id}
+          name={id}
+          options={[
+            ...(reading ? [["reading", describePermission(reading)] as const] : []),
+            ["none", "no access"],
+            ...(all === reading ? [] : [["all", describePermission(all)] as const]),
+          ]}
+        />
       ))}
-      <label>
-        Expires after
-        <select name="lifetime" value={LIMITS.loginCodeLifetime}>
-          {LIFETIMES.map(([label, seconds]) => (
-            <option key={seconds} value={seconds}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="Expires after" name="lifetime" value={String(LIMITS.loginCodeLifetime)} options={LIFETIMES} />
     </Form>
   );
 }

@@ -8,6 +8,7 @@ import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
 import { Dialog } from "../ui/dialog.tsx";
+import { Select } from "../ui/select.tsx";
 import { isolate } from "../ui/texts.ts";
 import { discard, makeCopy, planTransfer, removeSource, type Transfer } from "./transfer.ts";
 
@@ -117,16 +118,12 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
   const kinds: readonly Kind[] = may(from, "w") && target.value !== from ? ["copy", "move"] : ["copy"];
   return (
     <form onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Vault
-        <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
-          {targets.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {id === from ? `${isolate(name)} (where it is)` : name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Vault"
+        value={target.value}
+        options={targets.map(({ id, name }) => [id, id === from ? `${isolate(name)} (where it is)` : name])}
+        onChange={(id) => (target.value = id)}
+      />
       <p class="quiet explanation">
         The copy has all fields, tags, URLs and files. Earlier versions are not copied: after a move they stay with the deleted
         item, which can be restored in its old vault.
