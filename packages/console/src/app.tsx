@@ -85,7 +85,7 @@ const Refused = ({ name }: { readonly name: ViewName }) => (
 
 /**
  * Asks to sign in when the session has ended. The same user continues in place; another user starts anew. People sign in by pages of an
- * identity provider, so these open in another tab (state/watch-session.ts).
+ * identity provider, so these open in another tab (state/sign-in.ts).
  */
 function SessionEnded() {
   const other = otherSession.value;

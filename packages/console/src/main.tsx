@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { hasSignInCode, startSession } from "./state/sign-in.ts";
 import { App } from "./app.tsx";
-import { takeAskedLogin } from "./state/asked-login.ts";
+import { takeAskedLogin } from "./state/provider.ts";
 import { followWrites } from "./state/follow.ts";
 import { isolateTexts } from "./ui/isolate.ts";
 import { restoreLook } from "./ui/look.ts";

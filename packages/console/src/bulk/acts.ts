@@ -7,10 +7,8 @@ import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transf
 import type { Act } from "../state/bulk.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { dropItem, putItem } from "../state/items.ts";
-import type { Opened } from "../state/opened.ts";
-import { summaryOf } from "../state/summary.ts";
+import { type Opened, takeWritten } from "../state/opened.ts";
 import { canRestore, moveBack } from "../state/undo.ts";
-import { takeWritten } from "../state/written.ts";
 
 /** Actions on several Items, and their undo. */
 
@@ -71,7 +69,7 @@ export const deleteItems: Act = {
     });
     dropItem(item.vault.id, item.id);
     if (!canRestore(item.vault.id)) return undefined;
-    return async () => putItem(summaryOf(await requests.restoreItem(pathOf(item))));
+    return async () => putItem(await requests.restoreItem(pathOf(item)));
   },
 };
 
@@ -86,7 +84,7 @@ export function moveTo(target: string): Act {
       const transfer = transfers.get(keyOfItem(item)) ?? (await planTransfer(item, target));
       transfers.set(keyOfItem(item), transfer);
       const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(keyOfItem(item))));
-      putItem(summaryOf(copy.item));
+      putItem(copy.item);
       const removed = await removeSource(transfer).catch((error: unknown) => {
         throw new Problem("Copied, but it may still be in its old vault.", error);
       });
@@ -100,12 +98,10 @@ export function moveTo(target: string): Act {
   };
 }
 
-const nothing = () => undefined;
-
 /** Makes the copy. An incomplete copy is deleted. `onDiscarded` is called then. */
 async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () => void): Promise<Opened> {
   try {
-    return await makeCopy(transfer, { signal, onBytes: nothing, onFile: nothing });
+    return await makeCopy(transfer, { signal });
   } catch (error) {
     await discard(transfer).catch(() => {
       throw new Problem("An incomplete copy may remain in the other vault.", error);

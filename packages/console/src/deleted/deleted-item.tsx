@@ -1,40 +1,44 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { DeletedItem, File } from "@item-vault/client";
-import { call } from "../state/client.ts";
+import { damagedFiles } from "../failures/broken.ts";
 import { isGone } from "../failures/error-kind.ts";
+import { explain, Problem } from "../failures/explain.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { Fields } from "../items/fields.tsx";
 import { Urls } from "../items/urls.tsx";
+import { call } from "../state/client.ts";
+import { loadContent } from "../state/content.ts";
+import { restoreItem } from "../state/item-writes.ts";
+import { may, putItem, vaultName } from "../state/items.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
-import { vaultName, may, putItem } from "../state/items.ts";
 import { session } from "../state/session.ts";
-import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
-import { formatTime } from "../ui/time.ts";
-import { Who } from "../ui/who.tsx";
-import { restorableUntil } from "../ui/retention.ts";
-import { dropDeleted } from "./state.ts";
-import { explain } from "../failures/explain.ts";
-import { type ItemPath, restoreItem } from "../state/item-writes.ts";
-import { summaryOf } from "../state/summary.ts";
 import { showToast } from "../state/toasts.ts";
 import { Confirm } from "../ui/confirm.tsx";
-import { damagedFiles } from "../failures/broken.ts";
-import { loadContent } from "../state/content.ts";
+import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
+import { restorableUntil } from "../ui/retention.ts";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
 import { marked } from "../ui/texts.ts";
+import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
+
+interface Props {
+  readonly vault: string;
+  readonly id: string;
+  readonly onGone: () => void;
+}
 
 /** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
-export function DeletedItemView({ vault, id }: { readonly vault: string; readonly id: string }) {
+export function DeletedItemView({ vault, id, onGone }: Props) {
   const loaded = useSignal<{ readonly item?: DeletedItem; readonly error?: unknown }>({});
   const load = () => {
     loaded.value = {};
     call("GET /v1/vaults/{vault}/deleted-items/{item}", { path: { vault, item: id } }).then(
       ({ data }) => (loaded.value = { item: data }),
       (error: unknown) => {
-        if (isGone(error)) dropDeleted(id);
+        if (isGone(error)) onGone();
         loaded.value = { error };
       },
     );
@@ -42,10 +46,15 @@ export function DeletedItemView({ vault, id }: { readonly vault: string; readonl
   useLayoutEffect(load, []);
   const { item, error } = loaded.value;
   if (error !== undefined) return <Failure error={error} retry={load} />;
-  return item ? <Content item={item} /> : <p class="quiet">Loading…</p>;
+  return item ? <Content item={item} onGone={onGone} /> : <p class="quiet">Loading…</p>;
 }
 
-function Content({ item }: { readonly item: DeletedItem }) {
+interface ItemProps {
+  readonly item: DeletedItem;
+  readonly onGone: () => void;
+}
+
+function Content({ item, onGone }: ItemProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
@@ -63,11 +72,11 @@ function Content({ item }: { readonly item: DeletedItem }) {
           <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} /> · can be restored
           until {restorableUntil(item.deletedAt, session.value!.settings)}
         </p>
-        <DeletedActions item={item} />
+        <Actions item={item} onGone={onGone} />
       </header>
       <Fields item={item} />
       <Urls opened={{ item, etag: "" }} />
-      <DeletedFiles item={item} />
+      <Files item={item} />
       {item.tags.length > 0 && (
         <ul class="tags" aria-label="Tags">
           {item.tags.map((tag) => (
@@ -80,34 +89,32 @@ function Content({ item }: { readonly item: DeletedItem }) {
 }
 
 /** The actions on a deleted Item: restoring it, or destroying it after a second step. */
-function DeletedActions({ item }: { readonly item: DeletedItem }) {
-  const busy = useSignal(false);
+function Actions({ item, onGone }: ItemProps) {
   const asking = useSignal(false);
   const path = { vault: item.vault.id, item: item.id };
-  const restore = async () => {
-    busy.value = true;
-    try {
+  const onRestore = () =>
+    tellFailure(async () => {
       const data = await restoreItem(path);
-      dropDeleted(item.id);
-      putItem(summaryOf(data));
+      onGone();
+      putItem(data);
       showToast("Restored");
       // After a slow request the user may be elsewhere.
       if (route.value.item === item.id) navigate({ view: "items", ...path });
-    } catch (error) {
-      showToast(explain(error), "failed");
-    }
-    busy.value = false;
-  };
+    });
   const destroy = async () => {
-    await destroyItem(path);
+    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path }).catch((error: unknown) => {
+      throw isGone(error)
+        ? new Problem("This item is not in this list any more: it was restored or permanently deleted.")
+        : error;
+    });
     asking.value = false;
-    dropDeleted(item.id);
+    onGone();
     navigate({ view: "deleted" }, { replace: true });
     showToast("Permanently deleted");
   };
   return (
     <div class="actions">
-      <button type="button" class="primary" disabled={busy.value} onClick={() => void restore()}>
+      <button type="button" class="primary" onClick={onRestore}>
         Restore
       </button>
       {may(item.vault.id, "d") && (
@@ -132,23 +139,12 @@ function DeletedActions({ item }: { readonly item: DeletedItem }) {
   );
 }
 
-/** An Item that is not among the deleted ones is destroyed, unless somebody has restored it. */
-async function destroyItem(path: ItemPath): Promise<void> {
-  try {
-    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
-  } catch (error) {
-    if (!isGone(error)) throw error;
-    const restored = await call("GET /v1/vaults/{vault}/items/{item}", { path }).catch((failure: unknown) => {
-      if (!isGone(failure)) throw failure;
-    });
-    if (restored) throw error;
-  }
-}
+const tellFailure = (act: () => Promise<void>): void => void act().catch((error: unknown) => showToast(explain(error), "failed"));
 
-/** The Files of a deleted Item, which can be downloaded. */
-function DeletedFiles({ item }: { readonly item: DeletedItem }) {
+function Files({ item }: { readonly item: DeletedItem }) {
   const damaged = damagedFiles(item);
   if (item.files.length + damaged.length === 0) return null;
+  const download = (file: File) => tellFailure(async () => saveFile(file.name, await loadContent(item, file)));
   return (
     <section class="fields" aria-label="Files">
       <h2>Files</h2>
@@ -158,7 +154,9 @@ function DeletedFiles({ item }: { readonly item: DeletedItem }) {
             <dt>{formatSize(file.size)}</dt>
             <dd>
               <bdi class="value">{marked(file.name)}</bdi>
-              <Download item={item} file={file} />
+              <button type="button" aria-label={`Download ${file.name}`} onClick={() => download(file)}>
+                Download
+              </button>
             </dd>
           </div>
         ))}
@@ -169,23 +167,5 @@ function DeletedFiles({ item }: { readonly item: DeletedItem }) {
         ))}
       </dl>
     </section>
-  );
-}
-
-function Download({ item, file }: { readonly item: DeletedItem; readonly file: File }) {
-  const busy = useSignal(false);
-  const download = async () => {
-    busy.value = true;
-    try {
-      saveFile(file.name, await loadContent(item, file));
-    } catch (error) {
-      showToast(explain(error), "failed");
-    }
-    busy.value = false;
-  };
-  return (
-    <button type="button" aria-label={`Download ${file.name}`} disabled={busy.value} onClick={() => void download()}>
-      Download
-    </button>
   );
 }

@@ -1,46 +1,89 @@
+import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Sidebar, SIDEBAR } from "../items/sidebar.tsx";
-import { route, addressOf } from "../state/route.ts";
-import { session } from "../state/session.ts";
-import { DeletedItemView } from "./deleted-item.tsx";
-import { loadDeleted, deletedError, deletedState, deletedVault, listed, restorable } from "./state.ts";
-import type { DeletedItemSummary } from "@item-vault/client";
+import { type DeletedItemSummary, entriesOf } from "@item-vault/client";
+import { vaultsWith } from "@item-vault/model/permission";
+import { asDeleted } from "../failures/broken.ts";
 import { titleOf } from "../items/categories.ts";
+import { Sidebar, SIDEBAR } from "../items/sidebar.tsx";
 import { Tile } from "../items/tile.tsx";
+import { sessionClient } from "../state/client.ts";
 import { vaultName, vaults } from "../state/items.ts";
+import { addressOf, route } from "../state/route.ts";
+import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
-import { formatTime } from "../ui/time.ts";
+import { explainRetention } from "../ui/retention.ts";
 import { isolate } from "../ui/texts.ts";
+import { formatTime } from "../ui/time.ts";
 import { VaultFilter } from "../ui/vault-filter.tsx";
 import { VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
-import { explainRetention } from "../ui/retention.ts";
+import { DeletedItemView } from "./deleted-item.tsx";
+
+/** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
+const restorable = (): string[] => vaultsWith("rw", session.value?.token ?? { vaults: {} });
+
+/** The summaries of the deleted Items, the last one first: no value of a field is among them. */
+const deleted = signal<{ readonly items?: readonly DeletedItemSummary[]; readonly error?: unknown }>({});
+/** The id of the vault whose deleted Items are listed; "" for all vaults. */
+const chosenVault = signal("");
+
+/** Only the last started load counts. */
+let lastLoad = 0;
+
+/** Loads all lists to their last pages: pages are in the order of ids, and the last deleted Item has to come first. */
+async function loadDeleted(): Promise<void> {
+  const own = ++lastLoad;
+  deleted.value = {};
+  let loaded: (typeof deleted)["value"];
+  try {
+    const lists = await Promise.all(restorable().map(loadList));
+    loaded = { items: lists.flat().toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1)) };
+  } catch (error) {
+    loaded = { error };
+  }
+  if (own === lastLoad) deleted.value = loaded;
+}
+
+async function loadList(vault: string): Promise<DeletedItemSummary[]> {
+  const items: DeletedItemSummary[] = [];
+  const entries = entriesOf(sessionClient, "GET /v1/vaults/{vault}/deleted-items", { path: { vault } });
+  for await (const item of entries) items.push(asDeleted(item));
+  return items;
+}
+
+/** Leaves out an Item that is not deleted any more, or destroyed. */
+const dropDeleted = (id: string): void => {
+  const { items } = deleted.value;
+  if (items) deleted.value = { items: items.filter((item) => item.id !== id) };
+};
 
 /** The deleted Items, and beside them the Item in the address. A narrow screen shows one of the two. */
 export function DeletedView() {
   const { vault, item } = route.value;
-  const token = session.value?.token;
-  useLayoutEffect(() => void loadDeleted(), [token]);
+  const listed = deleted.value.items?.filter((one) => chosenVault.value === "" || one.vault.id === chosenVault.value);
+  useLayoutEffect(() => void loadDeleted(), [session.value?.token]);
   return (
     <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
       <Sidebar />
-      <DeletedList />
+      <DeletedList listed={listed} />
       <section class="pane content" aria-label="Item">
         {vault !== undefined && item !== undefined ? (
-          <DeletedItemView key={`${vault}/${item}`} vault={vault} id={item} />
+          <DeletedItemView key={`${vault}/${item}`} vault={vault} id={item} onGone={() => dropDeleted(item)} />
         ) : (
-          listed.value.length > 0 && <p class="empty">Select a deleted item to restore it.</p>
+          listed && listed.length > 0 && <p class="empty">Select a deleted item to restore it.</p>
         )}
       </section>
     </div>
   );
 }
 
-/** The list of deleted Items, the last one first. */
+interface ListProps {
+  readonly listed: readonly DeletedItemSummary[] | undefined;
+}
 
-function DeletedList() {
+function DeletedList({ listed }: ListProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { item } = route.value;
   // Also when an Item was closed or destroyed: the focused element is gone.
@@ -69,49 +112,44 @@ function DeletedList() {
           <VaultFilter
             label="Vault"
             vaults={vaults.value.filter(({ id }) => restorable().includes(id))}
-            value={deletedVault.value ?? ""}
-            onChange={(id) => (deletedVault.value = id || undefined)}
+            value={chosenVault.value}
+            onChange={(id) => (chosenVault.value = id)}
           />
-          {deletedState.value === "loaded" && listed.value.length > 0 && (
-            <output class="quiet count">{plural(listed.value.length, "item")}</output>
-          )}
+          {listed && listed.length > 0 && <output class="quiet count">{plural(listed.length, "item")}</output>}
         </div>
       </header>
-      <Content />
+      <Rows listed={listed} />
     </section>
   );
 }
 
-function Content() {
-  if (deletedState.value === "failed") return <Failure error={deletedError.value} retry={() => void loadDeleted()} />;
-  if (deletedState.value === "loading") return <p class="empty">Loading…</p>;
+function Rows({ listed }: ListProps) {
+  const { error } = deleted.value;
+  if (error !== undefined) return <Failure error={error} retry={() => void loadDeleted()} />;
+  if (!listed) return <p class="empty">Loading…</p>;
   if (restorable().length === 0)
     return <p class="empty">You need read and write access to a vault to restore its items. Ask an administrator.</p>;
-  if (listed.value.length === 0) return <p class="empty">No deleted items.</p>;
+  if (listed.length === 0) return <p class="empty">No deleted items.</p>;
   return (
     <VirtualList
       label="Deleted items"
-      rows={listed.value}
+      rows={listed}
       keyOf={({ id }) => id}
       current={route.value.item}
-      row={(item, tabIndex) => <Row item={item} tabIndex={tabIndex} />}
+      row={(item, tabIndex) => (
+        <a
+          href={addressOf({ view: "deleted", vault: item.vault.id, item: item.id })}
+          tabIndex={tabIndex}
+          aria-current={route.value.item === item.id ? "page" : undefined}
+        >
+          <Tile title={item.title} category={item.category} />
+          <span class="title">{titleOf(item)}</span>
+          <span class="quiet">
+            {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
+            {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
+          </span>
+        </a>
+      )}
     />
-  );
-}
-
-function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly tabIndex: number }) {
-  return (
-    <a
-      href={addressOf({ view: "deleted", vault: item.vault.id, item: item.id })}
-      tabIndex={tabIndex}
-      aria-current={route.value.item === item.id ? "page" : undefined}
-    >
-      <Tile title={item.title} category={item.category} />
-      <span class="title">{titleOf(item)}</span>
-      <span class="quiet">
-        {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
-        {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
-      </span>
-    </a>
   );
 }

@@ -9,20 +9,19 @@ import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 import { isolate } from "../ui/texts.ts";
 
-/** Both sides of a conflict, where they differ. The user chooses one for each part; nothing is written before that. */
-
 interface Props {
   readonly sides: Sides;
   readonly onSave: (draft: Draft) => void;
   readonly onCancel: () => void;
 }
 
-const CHANGED_BY: Readonly<Record<Side, string>> = {
-  mine: "Changed by you",
-  theirs: "Changed by them",
+const SIDES: Readonly<Record<Side, { readonly heading: string; readonly all: string; readonly changed: string }>> = {
+  mine: { heading: "Mine", all: "Keep mine", changed: "Changed by you" },
+  theirs: { heading: "Theirs", all: "Take theirs", changed: "Changed by them" },
 };
-const HEADINGS: Readonly<Record<Side, string>> = { mine: "Mine", theirs: "Theirs" };
+const SIDE_NAMES = Object.keys(SIDES) as Side[];
 
+/** Both sides of a conflict, where they differ. The user chooses one for each part; nothing is written before that. */
 export function ConflictView({ sides, onSave, onCancel }: Props) {
   const rows = differences(sides);
   const choices = useSignal<Readonly<Record<string, Side | undefined>>>(
@@ -30,7 +29,6 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
   );
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
-  const chooseAll = (side: Side) => (choices.value = Object.fromEntries(rows.map(({ key }) => [key, side])));
   return (
     <form
       class="conflict"
@@ -44,12 +42,15 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
       </h2>
       <p>Someone saved this item while you were editing. Choose which values to keep.</p>
       <div class="actions">
-        <button type="button" onClick={() => chooseAll("mine")}>
-          Keep mine
-        </button>
-        <button type="button" onClick={() => chooseAll("theirs")}>
-          Take theirs
-        </button>
+        {SIDE_NAMES.map((side) => (
+          <button
+            key={side}
+            type="button"
+            onClick={() => (choices.value = Object.fromEntries(rows.map(({ key }) => [key, side])))}
+          >
+            {SIDES[side].all}
+          </button>
+        ))}
       </div>
       {rows.map((row) => (
         <Row
@@ -82,9 +83,9 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
   return (
     <fieldset class="difference">
       <legend>{name}</legend>
-      <p class="quiet">{changedBy === undefined ? "Changed by both" : CHANGED_BY[changedBy]}</p>
+      <p class="quiet">{changedBy === undefined ? "Changed by both" : SIDES[changedBy].changed}</p>
       <div class="sides">
-        {(["mine", "theirs"] as const).map((side) => (
+        {SIDE_NAMES.map((side) => (
           <div key={side} class="side">
             <label class="check">
               <input
@@ -93,11 +94,11 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
                 required
                 checked={choice === side}
                 onChange={() => choose(side)}
-                aria-label={`${HEADINGS[side]}: ${name}`}
+                aria-label={`${SIDES[side].heading}: ${name}`}
               />
-              {HEADINGS[side]}
+              {SIDES[side].heading}
             </label>
-            <PartOf part={part} sides={sides} side={side} label={`${HEADINGS[side].toLowerCase()} of ${name}`} />
+            <PartOf part={part} sides={sides} side={side} label={`${side} of ${name}`} />
           </div>
         ))}
       </div>
@@ -105,9 +106,6 @@ function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps)
   );
 }
 
-/** A part of a conflict. Concealed values are hidden until they are revealed. */
-
-/** The name of a part, for people. */
 function nameOf(part: Part, { mine, theirs }: Sides): string {
   if (part.kind !== "field" && part.kind !== "section") return ATTRIBUTE_TEXTS[part.kind].name;
   const isPart = ({ id }: { readonly id: string }) => id === part.id;
@@ -122,43 +120,34 @@ interface PartProps {
   readonly label: string;
 }
 
-/** A part as one side has it. `label` is the name of its value. */
 function PartOf({ part, sides, side, label }: PartProps) {
-  const draft = sides[side];
-  if (part.kind !== "field") return <p class="value">{textOf(part, draft)}</p>;
+  const { [side]: draft, mine, theirs } = sides;
+  if (part.kind === "section") {
+    const section = draft.sections.find(({ id }) => id === part.id);
+    return <p class="value">{section ? section.label || "Untitled" : "Does not exist"}</p>;
+  }
+  if (part.kind !== "field") return <p class="value">{ATTRIBUTE_TEXTS[part.kind].textOf(draft) || "Empty"}</p>;
   const field = draft.fields.find(({ id }) => id === part.id);
   if (!field) return <p class="quiet">Does not exist</p>;
-  const [mine, theirs] = [sides.mine, sides.theirs].map((each) => detailsOf(part.id, each));
   return (
     <>
       <Value field={field} label={label} />
-      {mine !== theirs && <p class="quiet">{detailsOf(part.id, draft)}</p>}
+      {detailsOf(part.id, mine) !== detailsOf(part.id, theirs) && <p class="quiet">{detailsOf(part.id, draft)}</p>}
     </>
   );
 }
 
-function textOf(part: Part, draft: Draft): string {
-  if (part.kind === "field") return "";
-  if (part.kind !== "section") return ATTRIBUTE_TEXTS[part.kind].textOf(draft) || "Empty";
-  const section = draft.sections.find(({ id }) => id === part.id);
-  return section ? section.label || "Untitled" : "Does not exist";
-}
-
 /** Returns the details of a field besides its value. */
 function detailsOf(id: string, { fields, sections }: Draft): string {
-  const { label, type, purpose, section } = fields.find((field) => field.id === id) ?? EMPTY;
-  const place = sections.find((each) => each.id === section);
-  const details = [
-    isolate(label),
-    TYPES[type]?.label ?? type,
-    PURPOSES[purpose],
-    place && `in ${isolate(place.label || "Untitled")}`,
-  ];
-  return details.filter(Boolean).join(" · ");
+  const field = fields.find((each) => each.id === id);
+  if (!field) return "";
+  const { label, type, purpose } = field;
+  const section = sections.find((each) => each.id === field.section);
+  const place = section && `in ${isolate(section.label || "Untitled")}`;
+  return [isolate(label), TYPES[type]?.label ?? type, PURPOSES[purpose], place].filter(Boolean).join(" · ");
 }
 
-const EMPTY = { label: "", type: "STRING", purpose: "", section: "" } as const;
-
+/** Concealed values are hidden until they are revealed. */
 function Value({ field, label }: { readonly field: DraftField; readonly label: string }) {
   const { concealed = false } = displayOf(field);
   const { revealed, toggle } = useReveal(field.value);

@@ -19,7 +19,6 @@ export interface Sides {
   readonly theirs: Draft;
 }
 
-/** Returns the differences between the two sides. */
 export const differences = ({ base, mine, theirs }: Sides): Difference[] =>
   differingParts(mine, theirs).map((part) => {
     const [old, own, other] = [base, mine, theirs].map((draft) => partOf(draft, part));

@@ -1,33 +1,22 @@
-import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { explainRestore } from "../ui/retention.ts";
 import { titleOf } from "../items/categories.ts";
 import { vaultName } from "../state/items.ts";
-import { session } from "../state/session.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { session } from "../state/session.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { Confirm } from "../ui/confirm.tsx";
 import { plural } from "../ui/plural.ts";
+import { explainRestore } from "../ui/retention.ts";
 import { focusList } from "../ui/virtual-list.tsx";
 import { deleteItem } from "./writes.ts";
-import { afterRender } from "../ui/after-render.ts";
 
 /** The confirmation before an Item is deleted. Afterwards the focus is in the list. */
-
-interface Props {
-  readonly opened: Opened;
-  readonly onClose: () => void;
-}
-
-export function DeleteDialog({ opened: latest, onClose }: Props) {
+export function DeleteDialog({ opened: latest, onClose }: { readonly opened: Opened; readonly onClose: () => void }) {
   // A later write by another client replaces the open Item, but the confirming person has not seen it.
   const [opened] = useState(latest);
-  const waiting = useSignal(false);
   const { item } = opened;
-  const files = item.files.length;
-  const confirm = async () => {
-    if (waiting.value) return;
-    waiting.value = true;
+  const onConfirm = async () => {
     const gone = await deleteItem(opened);
     onClose();
     if (!gone) return;
@@ -35,20 +24,12 @@ export function DeleteDialog({ opened: latest, onClose }: Props) {
     afterRender(focusList);
   };
   return (
-    <Dialog title="Delete this item?" onClose={onClose}>
+    <Confirm title="Delete this item?" action="Delete" onConfirm={onConfirm} onClose={onClose}>
       <p class="named">
         “{titleOf(item)}” in {vaultName(item.vault.id)}
-        {files > 0 && `, with ${plural(files, "file")}`}
+        {item.files.length > 0 && `, with ${plural(item.files.length, "file")}`}
       </p>
       <p>{explainRestore(session.value!.settings)}</p>
-      <div class="buttons">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="danger" aria-disabled={waiting.value} onClick={() => void confirm()}>
-          Delete
-        </button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

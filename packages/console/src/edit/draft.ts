@@ -1,6 +1,7 @@
 import { base32 } from "@item-vault/model/ids";
+import { generatePassword, type Password, type PasswordRecipe } from "@item-vault/model/password";
 import { purposeRules } from "@item-vault/model/purposes";
-import type { Draft, DraftField, DraftUrl, Purpose } from "../items/draft.ts";
+import type { Draft, DraftField, Purpose } from "../items/draft.ts";
 
 /** Changes of a draft by the form. A draft is never changed in place. */
 
@@ -9,6 +10,12 @@ export function newId(used: readonly { readonly id: string }[] = [], purpose: Pu
   const { name } = purposeRules(purpose) as { name?: string };
   if (name !== undefined && !used.some(({ id }) => id === name)) return name;
   return base32(crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** Generates a value in the browser. Returns undefined if the recipe leaves no character to draw from. */
+export function generate(recipe: PasswordRecipe): Password | undefined {
+  const generated = generatePassword(recipe, (size) => crypto.getRandomValues(new Uint8Array(size)));
+  return generated.ok ? generated.value : undefined;
 }
 
 /** Returns the fields of a section in display order; with `""` the fields without a section. */
@@ -24,7 +31,6 @@ export function move<T>(list: readonly T[], from: number, to: number): readonly 
   return moved.toSpliced(to, 0, list[from]!);
 }
 
-/** The draft with other attributes of one field. */
 export function withField(draft: Draft, field: string, changes: Partial<DraftField>): Draft {
   const index = draft.fields.findIndex(({ id }) => id === field);
   return index < 0 ? draft : { ...draft, fields: draft.fields.with(index, { ...draft.fields[index]!, ...changes }) };
@@ -47,24 +53,16 @@ export function withoutSection(draft: Draft, removed: string): Draft {
 
 /**
  * Returns the draft without its empty rows: URLs without address and name, fields without name, value and purpose, and sections without name
- * and fields. Empty rows of `stored`, the Item as it is stored, stay.
+ * and fields.
  */
-export function tidy(draft: Draft, stored?: Draft): Draft {
-  let emptyUrls = stored?.urls.filter(isEmptyUrl).length ?? 0;
-  const fields = draft.fields.filter(
-    (field) => !isEmptyField(field) || stored?.fields.some((each) => each.id === field.id && isEmptyField(each)),
-  );
+export function tidy({ urls, fields: all, sections, ...draft }: Draft): Draft {
+  const fields = all.filter(({ label, value, purpose }) => !isBlank(label) || value !== "" || purpose !== "");
   return {
     ...draft,
-    urls: draft.urls.filter((url) => !isEmptyUrl(url) || emptyUrls-- > 0),
+    urls: urls.filter(({ href, label }) => !isBlank(href) || !isBlank(label)),
+    sections: sections.filter(({ id, label }) => !isBlank(label) || fields.some(({ section }) => section === id)),
     fields,
-    sections: draft.sections.filter(
-      ({ id, label }) =>
-        !isBlank(label) || fields.some(({ section }) => section === id) || stored?.sections.some((each) => each.id === id),
-    ),
   };
 }
 
 const isBlank = (text: string): boolean => text.trim() === "";
-const isEmptyUrl = ({ href, label }: DraftUrl): boolean => isBlank(href) && isBlank(label);
-const isEmptyField = ({ label, value, purpose }: DraftField): boolean => isBlank(label) && value === "" && purpose === "";

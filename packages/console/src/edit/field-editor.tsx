@@ -1,14 +1,19 @@
-import { useRef, useState, useLayoutEffect } from "preact/hooks";
-import { LIMITS } from "@item-vault/model/limits";
+import type { RefObject } from "preact";
+import { useSignal } from "@preact/signals";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isGeneratable, labelOf, displayOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
-import { QrPicture } from "./qr-picture.tsx";
-import { focusLater, Select, SignButton, TextInput, checkSize } from "./inputs.tsx";
-import { PURPOSES, TYPES, inputOf, refusalOf } from "./value-inputs.ts";
-import { RevealButton, useReveal } from "../ui/reveal.tsx";
+import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
+import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
+import { explain } from "../failures/explain.ts";
+import { showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/after-render.ts";
+import { useDrop } from "../ui/drop.ts";
+import { RevealButton, useReveal } from "../ui/reveal.tsx";
+import { Select } from "../ui/select.tsx";
+import { named } from "../ui/texts.ts";
 
 /** One field of the form: its value, and below that on demand its name, type, section and place. */
 
@@ -71,13 +76,7 @@ function Settings({ id, field, draft, change, set }: SettingsProps) {
   const purpose = field.purpose;
   return (
     <fieldset id={id} class="settings" aria-label={`Settings of ${name}`}>
-      <TextInput
-        label="Name"
-        value={field.label}
-        limit={LIMITS.string}
-        onChange={(label) => set({ label })}
-        input={{ id: labelId(field.id), autocomplete: "off" }}
-      />
+      <TextInput label="Name" value={field.label} onChange={(label) => set({ label })} input={{ id: labelId(field.id) }} />
       <Select
         label="Type"
         value={field.type}
@@ -104,36 +103,17 @@ function Settings({ id, field, draft, change, set }: SettingsProps) {
   );
 }
 
-/** The buttons that move a field within its section, or remove it. */
 function OrderButtons({ field, draft, change }: Pick<Props, "field" | "draft" | "change">) {
   const group = fieldsOf(draft, field.section);
-  const [name, index] = [nameOf(field), group.indexOf(field)];
-  const moveBy = (step: 1 | -1, button: string) => {
-    change(moveField(draft, field, step));
-    focusLater(button);
-  };
+  const name = nameOf(field);
+  const onMove = (step: 1 | -1) => change(moveField(draft, field, step));
   const remove = () => {
     change({ ...draft, fields: draft.fields.filter((each) => each !== field) });
-    focusLater(addId(group === fieldsOf(draft, "") ? "" : field.section));
+    focusLater(addId(field.section));
   };
   return (
     <div class="place">
-      <SignButton
-        id={`up ${field.id}`}
-        label={`Move ${name} up`}
-        disabled={index === 0}
-        onClick={() => moveBy(-1, index === 1 ? `down ${field.id}` : `up ${field.id}`)}
-      >
-        ↑
-      </SignButton>
-      <SignButton
-        id={`down ${field.id}`}
-        label={`Move ${name} down`}
-        disabled={index === group.length - 1}
-        onClick={() => moveBy(1, index === group.length - 2 ? `up ${field.id}` : `down ${field.id}`)}
-      >
-        ↓
-      </SignButton>
+      <MoveButtons id={field.id} name={name} index={group.indexOf(field)} length={group.length} onMove={onMove} />
       <button type="button" aria-label={`Remove ${name}`} onClick={remove}>
         Remove
       </button>
@@ -185,10 +165,10 @@ function ValueInput({ field, label, onChange }: ValueInputProps) {
   const refusal = refusalOf(field);
   useLayoutEffect(() => {
     if (refusal !== "") line.current?.setCustomValidity(refusal);
-    else if (line.current) checkSize(line.current, LIMITS.string);
+    else if (line.current) checkSize(line.current);
   }, [refusal, field.value, block]);
   const onInput = (event: Event & { readonly currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
-    checkSize(event.currentTarget, LIMITS.string);
+    checkSize(event.currentTarget);
     if (block && hidden) toggle(); // A text of several lines has no dots while it is typed.
     extend();
     onChange(event.currentTarget.value);
@@ -233,4 +213,84 @@ function ValueInput({ field, label, onChange }: ValueInputProps) {
       {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
     </>
   );
+}
+
+interface QrProps {
+  readonly name: string;
+  readonly zone: RefObject<HTMLElement | null>;
+  readonly onRead: (uri: string) => void;
+}
+
+/** The button that reads the key of a one-time password from a picture of its QR code, and reading one that is pasted or dropped. */
+function QrPicture({ name, zone, onRead }: QrProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const { read, reading } = useReading(name, onRead);
+  const over = useDrop(() => zone.current, read);
+  useLayoutEffect(() => {
+    const onPaste = (event: ClipboardEvent) => {
+      const pictures = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+      // Office programs put a picture of a text beside it.
+      if (pictures.length === 0 || event.clipboardData!.types.includes("text/plain")) return;
+      event.preventDefault();
+      read(pictures);
+    };
+    const element = zone.current!;
+    element.addEventListener("paste", onPaste);
+    return () => element.removeEventListener("paste", onPaste);
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label={`Read QR code for ${name}`}
+        title="From a picture, which can also be pasted or dropped here"
+        aria-disabled={reading}
+        onClick={() => input.current!.click()}
+      >
+        Read QR code
+      </button>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        hidden
+        aria-label={`Picture of the QR code for ${name}`}
+        onChange={() => {
+          read([...input.current!.files!]);
+          input.current!.value = ""; // The same picture can be chosen again.
+        }}
+      />
+      {over && (
+        <p class="drop-here">
+          <span>Drop the picture of a QR code</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Reads the first of some pictures, one at a time. */
+function useReading(name: string, onRead: QrProps["onRead"]) {
+  const reading = useSignal(false);
+  /** The form accepts input while a picture is read. Undefined after the field was removed. */
+  const latest = useRef<QrProps["onRead"]>(undefined);
+  useLayoutEffect(() => {
+    latest.current = onRead;
+    return () => (latest.current = undefined);
+  });
+  const readFirst = async ([picture]: readonly File[]): Promise<void> => {
+    if (!picture || reading.value) return;
+    reading.value = true;
+    try {
+      const { readKeyUri } = await import("../qr-codes/read-image.ts");
+      const uri = await readKeyUri(picture);
+      if (!latest.current) return;
+      latest.current(uri);
+      showToast(`QR code read into ${named(name)}`);
+    } catch (error) {
+      showToast(explain(error), "failed");
+    }
+    reading.value = false;
+  };
+  return { read: useCallback((pictures: readonly File[]) => void readFirst(pictures), []), reading: reading.value };
 }

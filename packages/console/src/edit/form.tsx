@@ -1,22 +1,21 @@
-import { type Category, ItemVaultError } from "@item-vault/client";
+import { type Category, ItemVaultError, type Section } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { LIMITS } from "@item-vault/model/limits";
 import { CATEGORIES } from "../items/categories.ts";
 import { labelOf } from "../items/field-types.ts";
-import { creatableVaults } from "../state/items.ts";
-import type { DraftField } from "../items/draft.ts";
-import { withField } from "./draft.ts";
-import type { Editor } from "./editor.ts";
-import { Generator } from "./generator.tsx";
-import { Select, TextInput } from "./inputs.tsx";
-import { TagEditor, UrlEditors } from "./lists.tsx";
-import { Sections } from "./section-editor.tsx";
-import { withCategory } from "./new-draft.ts";
-import { explain } from "../failures/explain.ts";
+import { creatableVaults, entries } from "../state/items.ts";
+import { compareNames } from "../state/search.ts";
 import { sessionState } from "../state/session.ts";
-
-/** The form of an Item, new or stored. */
+import { explain } from "../failures/explain.ts";
+import type { Draft, DraftField, DraftUrl } from "../items/draft.ts";
+import { fieldsOf, move, newId, withField, withoutSection } from "./draft.ts";
+import type { Editor } from "./editor.ts";
+import { addId, FieldEditor, labelId } from "./field-editor.tsx";
+import { Generator } from "./generator.tsx";
+import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
+import { Select } from "../ui/select.tsx";
+import { withCategory } from "./new-draft.ts";
 
 interface Props {
   readonly editor: Editor;
@@ -24,14 +23,16 @@ interface Props {
   readonly onCancel: () => void;
 }
 
-const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, label]) => [name as Category, label] as const);
-
 export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);
   useLayoutEffect(() => document.getElementById("item-title")?.focus(), []);
   const draft = editor.draft.value;
-  const change = (next: typeof draft) => (editor.draft.value = next);
+  const change = (next: Draft) => (editor.draft.value = next);
   const isNew = editor.base.value === undefined;
+  const onUse = (value: string) => {
+    change(withField(draft, generating.value!.id, { value }));
+    generating.value = undefined;
+  };
   return (
     <>
       {/* The form handles a key that bubbles from its inputs. Spelling services of browsers would get the values. */}
@@ -52,7 +53,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
           value={draft.title}
           limit={LIMITS.title}
           onChange={(title) => change({ ...draft, title })}
-          input={{ required: isNew, id: "item-title", autocomplete: "off" }}
+          input={{ required: isNew, id: "item-title" }}
         />
         <Sections draft={draft} change={change} onGenerate={(field) => (generating.value = field)} />
         <UrlEditors draft={draft} change={change} />
@@ -68,44 +69,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
         <SaveBar editor={editor} onCancel={onCancel} />
       </form>
       {generating.value && (
-        <Generator
-          name={labelOf(generating.value)}
-          onClose={() => (generating.value = undefined)}
-          onUse={(value) => {
-            const { id } = generating.value!;
-            change(withField(draft, id, { value }));
-            generating.value = undefined;
-          }}
-        />
-      )}
-    </>
-  );
-}
-
-/** The vault of a new Item, and its first fields. */
-function Kind({ editor: { draft, vault, maybeMade } }: { readonly editor: Editor }) {
-  return (
-    <>
-      <div class="line">
-        <Select
-          label="Category"
-          value={draft.value.category}
-          options={CATEGORY_OPTIONS}
-          onChange={(category) => (draft.value = withCategory(draft.value, category))}
-        />
-        <Select
-          label="Vault"
-          value={vault.value}
-          disabled={maybeMade.value}
-          options={creatableVaults().map(({ id, name }) => [id, name] as const)}
-          onChange={(id) => (vault.value = id)}
-        />
-      </div>
-      {maybeMade.value && (
-        <p class="quiet">
-          The item may already be in this vault: the answer of the service was lost. Save again to find out; until then the vault
-          can’t be changed.
-        </p>
+        <Generator name={labelOf(generating.value)} onClose={() => (generating.value = undefined)} onUse={onUse} />
       )}
     </>
   );
@@ -121,36 +85,220 @@ function saveByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElem
   event.currentTarget.requestSubmit();
 }
 
-/** The buttons below a form, and beside them why it could not be saved. */
+const CATEGORY_OPTIONS = Object.entries(CATEGORIES) as [Category, string][];
 
-interface SaveBarProps {
-  readonly editor: Editor;
-  readonly onCancel: () => void;
-  readonly label?: string;
-}
+const Kind = ({ editor: { draft, vault, maybeMade } }: Pick<Props, "editor">) => (
+  <>
+    <div class="line">
+      <Select
+        label="Category"
+        value={draft.value.category}
+        options={CATEGORY_OPTIONS}
+        onChange={(category) => (draft.value = withCategory(draft.value, category))}
+      />
+      <Select
+        label="Vault"
+        value={vault.value}
+        disabled={maybeMade.value}
+        options={creatableVaults().map(({ id, name }) => [id, name])}
+        onChange={(id) => (vault.value = id)}
+      />
+    </div>
+    {maybeMade.value && (
+      <p class="quiet">
+        The item may already be in this vault: the answer of the service was lost. Save again to find out; until then the vault
+        can’t be changed.
+      </p>
+    )}
+  </>
+);
 
-const SIGNED_IN_AGAIN = "You are signed in again. Save now.";
-
-function SaveBar({ editor, onCancel, label = "Save" }: SaveBarProps) {
+/** The buttons below the form, and beside them why it could not be saved. */
+function SaveBar({ editor, onCancel }: Omit<Props, "onSave">) {
   const status = editor.status.value;
+  const saving = status.state === "saving";
   return (
     <footer class="save-bar">
       {status.state === "failed" && (
         <p class="failure" role="alert">
-          {messageOf(status.error)}
+          {explainSave(status.error)}
         </p>
       )}
       <button type="button" onClick={onCancel}>
         Cancel
       </button>
-      <button class="primary" aria-disabled={status.state === "saving"}>
-        {status.state === "saving" ? "Saving…" : label}
+      <button class="primary" aria-disabled={saving}>
+        {saving ? "Saving…" : "Save"}
       </button>
     </footer>
   );
 }
 
-function messageOf(error: unknown): string {
+function explainSave(error: unknown): string {
   const ended = error instanceof ItemVaultError && error.status === 401;
-  return ended && sessionState.value === "signed-in" ? SIGNED_IN_AGAIN : explain(error);
+  return ended && sessionState.value === "signed-in" ? "You are signed in again. Save now." : explain(error);
+}
+
+interface PartProps {
+  readonly draft: Draft;
+  readonly change: (draft: Draft) => void;
+}
+
+interface FieldsProps extends PartProps {
+  readonly onGenerate: (field: DraftField) => void;
+}
+
+/** The fields by section; fields without a section come first. */
+function Sections(props: FieldsProps) {
+  const { draft, change } = props;
+  const add = () => {
+    const id = newId();
+    change({ ...draft, sections: [...draft.sections, { id, label: "" }] });
+    focusLater(`section ${id}`);
+  };
+  return (
+    <>
+      <FieldGroup {...props} section={{ id: "", label: "" }} />
+      {draft.sections.map((section, index) => (
+        <fieldset key={section.id} class="section" aria-label={section.label || "New section"}>
+          <SectionHeader draft={draft} change={change} section={section} index={index} />
+          <FieldGroup {...props} section={section} />
+        </fieldset>
+      ))}
+      <button type="button" id="add-section" disabled={draft.sections.length >= LIMITS.list} onClick={add}>
+        Add section
+      </button>
+    </>
+  );
+}
+
+function FieldGroup({ draft, change, onGenerate, section }: FieldsProps & { readonly section: Section }) {
+  const add = () => {
+    const id = newId();
+    const field: DraftField = { id, section: section.id, type: "STRING", purpose: "", label: "", value: "" };
+    change({ ...draft, fields: [...draft.fields, field] });
+    focusLater(labelId(id));
+  };
+  return (
+    <div class="group">
+      {fieldsOf(draft, section.id).map((field) => (
+        <FieldEditor key={field.id} field={field} draft={draft} change={change} onGenerate={onGenerate} />
+      ))}
+      <button
+        type="button"
+        id={addId(section.id)}
+        aria-label={section.id === "" ? "Add field" : `Add field to ${section.label || "new section"}`}
+        disabled={draft.fields.length >= LIMITS.list}
+        onClick={add}
+      >
+        Add field
+      </button>
+    </div>
+  );
+}
+
+function SectionHeader({ draft, change, section, index }: PartProps & { readonly section: Section; readonly index: number }) {
+  const { sections } = draft;
+  const name = section.label || "new section";
+  const onMove = (step: 1 | -1) => change({ ...draft, sections: move(sections, index, index + step) });
+  const remove = () => {
+    change(withoutSection(draft, section.id));
+    focusLater("add-section");
+  };
+  return (
+    <div class="section-header">
+      <TextInput
+        label="Section"
+        value={section.label}
+        onChange={(label) => change({ ...draft, sections: sections.with(index, { ...section, label }) })}
+        input={{ id: `section ${section.id}` }}
+      />
+      <MoveButtons id={section.id} name={`section ${name}`} index={index} length={sections.length} onMove={onMove} />
+      <button type="button" aria-label={`Remove section ${name}`} title="Its fields stay" onClick={remove}>
+        Remove
+      </button>
+    </div>
+  );
+}
+
+function UrlEditors({ draft, change }: PartProps) {
+  const { urls } = draft;
+  const set = (index: number, changes: Partial<DraftUrl>) =>
+    change({ ...draft, urls: urls.with(index, { ...urls[index]!, ...changes }) });
+  const add = () => {
+    change({ ...draft, urls: [...urls, { href: "", label: "", primary: urls.length === 0 }] });
+    focusLater(`url-${urls.length}`);
+  };
+  const remove = (index: number) => {
+    change({ ...draft, urls: urls.toSpliced(index, 1) });
+    focusLater("add-url");
+  };
+  return (
+    <fieldset class="urls">
+      <legend>URLs</legend>
+      {urls.map(({ href, label }, index) => (
+        // A URL has no id of its own.
+        <div key={index} class="line">
+          <TextInput
+            label={`URL ${index + 1}`}
+            value={href}
+            onChange={(value) => set(index, { href: value })}
+            input={{ id: `url-${index}`, inputMode: "url", placeholder: "https://" }}
+          />
+          <TextInput label={`Name of URL ${index + 1}`} value={label} onChange={(value) => set(index, { label: value })} />
+          <SignButton label={`Remove URL ${index + 1}`} sign="×" onClick={() => remove(index)} />
+        </div>
+      ))}
+      <button type="button" id="add-url" disabled={urls.length >= LIMITS.list} onClick={add}>
+        Add URL
+      </button>
+    </fieldset>
+  );
+}
+
+function TagEditor({ draft, change }: PartProps) {
+  const typed = useSignal("");
+  const { tags } = draft;
+  // Also when the focus leaves the field, so that a tag that was typed is saved.
+  const add = () => {
+    const added = typed.value.split(",").flatMap((tag) => tag.trim() || []);
+    typed.value = "";
+    if (added.length > 0) change({ ...draft, tags: [...new Set([...tags, ...added])] });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || typed.value.trim() === "") return;
+    event.preventDefault();
+    add();
+  };
+  const remove = (tag: string) => {
+    change({ ...draft, tags: tags.filter((each) => each !== tag) });
+    focusLater("add-tag");
+  };
+  const known = new Set(entries.value.flatMap(({ item }) => item.tags).filter((tag) => !tags.includes(tag)));
+  return (
+    <fieldset class="tag-editor">
+      <legend>Tags</legend>
+      {tags.length > 0 && (
+        <ul class="tags">
+          {tags.map((tag, index) => (
+            <li key={index}>
+              {tag}
+              <SignButton label={`Remove tag ${tag}`} sign="×" onClick={() => remove(tag)} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <TextInput
+        label="Add tag"
+        value={typed.value}
+        onChange={(value) => (typed.value = value)}
+        input={{ id: "add-tag", list: "known-tags", onBlur: add, onKeyDown }}
+      />
+      <datalist id="known-tags">
+        {[...known].toSorted(compareNames).map((tag) => (
+          <option key={tag} value={tag} />
+        ))}
+      </datalist>
+    </fieldset>
+  );
 }

@@ -3,12 +3,11 @@ import { useMemo } from "preact/hooks";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, DEFAULT_RECIPE, RECIPE_LENGTH } from "@item-vault/model/recipe";
 import { Dialog } from "../ui/dialog.tsx";
 import { named } from "../ui/texts.ts";
-import { generate } from "./generate.ts";
+import { generate } from "./draft.ts";
 
 /** The dialog that makes a password in the browser, and shows its strength. */
 
 interface Props {
-  /** The name of the field. */
   readonly name: string;
   readonly onUse: (value: string) => void;
   readonly onClose: () => void;

@@ -1,11 +1,10 @@
-import type { ComponentChildren } from "preact";
-import { fits } from "@item-vault/model/limits";
+import { fits, LIMITS } from "@item-vault/model/limits";
 import { afterRender } from "../ui/after-render.ts";
 
 /** The inputs that the parts of the form share. */
 
 /** Refuses a text that the service would refuse (contract 12.1). `limit` is in bytes of UTF-8. */
-export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number): void {
+export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number = LIMITS.string): void {
   element.setCustomValidity(fits(element.value, limit) ? "" : `This text is longer than ${limit / 1024} KiB.`);
 }
 
@@ -15,7 +14,6 @@ export interface InputAttributes {
   readonly type?: "date";
   readonly inputMode?: "email" | "url" | "tel" | "numeric";
   readonly required?: boolean;
-  readonly autocomplete?: "off" | "one-time-code";
   readonly placeholder?: string;
   readonly pattern?: string;
   readonly title?: string;
@@ -28,18 +26,17 @@ export interface InputAttributes {
 interface Props {
   readonly label: string;
   readonly value: string;
-  /** Bytes of UTF-8. */
-  readonly limit: number;
+  readonly limit?: number;
   readonly onChange: (value: string) => void;
   readonly input?: InputAttributes;
 }
 
-/** A text of one line, below its label. */
 export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) => (
   <label>
     {label}
     <input
       type="text"
+      autocomplete="off"
       value={value}
       onInput={(event) => {
         checkSize(event.currentTarget, limit);
@@ -50,42 +47,44 @@ export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) 
   </label>
 );
 
-interface SelectProps<Name extends string> {
-  readonly label: string;
-  readonly value: Name;
-  readonly options: Iterable<readonly [Name, string]>;
-  readonly onChange: (value: Name) => void;
-  readonly disabled?: boolean;
-}
-
-export const Select = <Name extends string>({ label, value, options, onChange, disabled = false }: SelectProps<Name>) => (
-  <label>
-    {label}
-    <select value={value} disabled={disabled} onChange={(event) => onChange(event.currentTarget.value as Name)}>
-      {[...options].map(([name, text]) => (
-        <option key={name} value={name}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-);
-
 interface ButtonProps {
-  /** The action of the button, and its object. */
   readonly label: string;
+  readonly sign: string;
   readonly onClick: () => void;
   readonly disabled?: boolean;
   readonly id?: string;
-  readonly children: ComponentChildren;
 }
 
-/** A button that shows a sign. */
-export const SignButton = ({ label, children, ...rest }: ButtonProps) => (
+export const SignButton = ({ label, sign, ...rest }: ButtonProps) => (
   <button type="button" class="plain" aria-label={label} title={label} {...rest}>
-    {children}
+    {sign}
   </button>
 );
+
+interface MoveProps {
+  readonly id: string;
+  readonly name: string;
+  /** The place among the others, and the number of all. */
+  readonly index: number;
+  readonly length: number;
+  readonly onMove: (step: 1 | -1) => void;
+}
+
+/** The buttons that move a part of the form. At the end of its way the part has only the other button, which then has the focus. */
+export function MoveButtons({ id, name, index, length, onMove }: MoveProps) {
+  const last = length - 1;
+  const move = (step: 1 | -1, focused: "up" | "down") => {
+    onMove(step);
+    focusLater(`${focused} ${id}`);
+  };
+  const [up, down] = [() => move(-1, index === 1 ? "down" : "up"), () => move(1, index === last - 1 ? "up" : "down")];
+  return (
+    <>
+      <SignButton id={`up ${id}`} label={`Move ${name} up`} sign="↑" disabled={index === 0} onClick={up} />
+      <SignButton id={`down ${id}`} label={`Move ${name} down`} sign="↓" disabled={index === last} onClick={down} />
+    </>
+  );
+}
 
 /** Moves the focus to an element that is in the page after the change that was just made. */
 export const focusLater = (id: string): void => afterRender(() => document.getElementById(id)?.focus());

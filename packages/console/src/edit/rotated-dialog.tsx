@@ -9,40 +9,25 @@ import { capitalized, named } from "../ui/texts.ts";
 
 /** The dialog after a value was rotated. It has both, because the old one is often asked for where the new one is to be entered. */
 
-interface Props {
-  readonly rotated: Rotated;
-  readonly onClose: () => void;
-}
-
-export function RotatedDialog({ rotated: { name, before, after, version, isWritten, undo }, onClose }: Props) {
+export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated; readonly onClose: () => void }) {
+  const { name, before, after, version, isWritten, undo } = rotated;
   const kept = session.value!.settings.versionsKept > 0;
   const done = () => {
     onClose();
     if (isWritten) showToast(`${capitalized(name)} rotated`, "done", undo);
   };
-  const undoButton = undo && (
-    <button
-      type="button"
-      onClick={() => {
-        onClose();
-        undo.run();
-      }}
-    >
-      {undo.label}
-    </button>
-  );
   return (
     <ShownOnce
       title={`${capitalized(name)} ${isWritten ? "" : "may be "}rotated`}
       secret={kept ? undefined : "old value"}
       onClose={done}
-      actions={undoButton}
     >
       {(copyOld) => (
         <>
           <p>
             {!isWritten && "The answer was lost: the item has the new value or still the old one. Reload it to see which.  "}
-            Copy what you need. {kept ? whereOldIs(name, version) : NOT_KEPT}
+            Copy what you need.{" "}
+            {kept ? `The old ${named(name)} stays available in version ${version}.` : "This service keeps no earlier versions."}
           </p>
           <dl class="both">
             <Value label="New" name={`new ${name}`} value={after} onCopy={(what, value) => void copy(what, value)} />
@@ -53,9 +38,6 @@ export function RotatedDialog({ rotated: { name, before, after, version, isWritt
     </ShownOnce>
   );
 }
-
-const NOT_KEPT = "This service keeps no earlier versions.";
-const whereOldIs = (name: string, version: number): string => `The old ${named(name)} stays available in version ${version}.`;
 
 interface ValueProps {
   readonly label: string;

@@ -6,9 +6,7 @@ import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 
 interface ValueInput {
   readonly label: string;
-  /** Attributes of the input. */
   readonly input?: InputAttributes;
-  /** The value has several lines. */
   readonly block?: true;
   /** The refusal of an invalid value (src/model/field-types.ts). */
   readonly refusal?: string;

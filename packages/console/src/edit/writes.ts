@@ -1,69 +1,50 @@
-import { type Field, type Item, ItemVaultError } from "@item-vault/client";
+import type { Field, Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import * as requests from "../state/item-writes.ts";
-import { isErrorKind, isGone } from "../failures/error-kind.ts";
+import type { ItemPath } from "../state/item-writes.ts";
+import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
 import { explain } from "../failures/explain.ts";
 import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
 import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
 import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
-import { isOpen, loadItem, openItem, type Opened } from "../state/opened.ts";
+import { isOpen, type Opened, openItem, takeWritten, type Written } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { undo, undoChange, undoDeletion } from "../state/undo.ts";
-import { takeWritten, type Written } from "../state/written.ts";
-import { withField } from "./draft.ts";
-import { generate } from "./generate.ts";
+import { generate, withField } from "./draft.ts";
 import { operationsOf } from "./requests.ts";
 
 /** The writes of the buttons of an Item. A failure is told by a message. */
 
-/** Identifies an Item without its values: the message that undoes a write outlives the open Item. */
-type ItemRef = Pick<Item, "id" | "vault">;
+const pathOf = ({ vault, id }: Pick<Item, "id" | "vault">): ItemPath => ({ vault: vault.id, item: id });
 
-const refOf = ({ id, vault }: ItemRef): ItemRef => ({ id, vault });
-const pathOf = ({ vault, id }: ItemRef) => ({ vault: vault.id, item: id });
-
-/** Attempts a write. `before` writes the earlier state. */
-async function attempt(item: ItemRef, write: () => Promise<Written>, done: string, before: () => Promise<void>): Promise<void> {
-  try {
-    takeWritten(await write());
-    showToast(done, "done", undo(before));
-  } catch (error) {
-    tell(item, error);
-  }
+/** Makes a write of one attribute. Its message, which undoes it, outlives the open Item, and so has no values. */
+function setterOf(write: (path: ItemPath, value: boolean) => Promise<Written>, done: string, undone: string) {
+  const set = async (path: ItemPath, value: boolean): Promise<void> => {
+    try {
+      takeWritten(await write(path, value));
+      const before = () => set(path, !value);
+      showToast(value ? done : undone, "done", undo(before));
+    } catch (error) {
+      tell(path, error);
+    }
+  };
+  return (item: Pick<Item, "id" | "vault">, value: boolean): Promise<void> => set(pathOf(item), value);
 }
 
+export const setFavorite = setterOf(requests.setFavorite, "Added to favorites", "Removed from favorites");
+export const setArchived = setterOf(requests.setArchived, "Archived", "Unarchived");
+
 /** A failure, after which an Item that is not as it is shown is loaded again. */
-function tell(item: ItemRef, error: unknown): void {
+function tell({ vault, item }: ItemPath, error: unknown): void {
   showToast(explain(error), "failed");
   // Without an answer it may have been written.
   const isOutdated = isErrorKind(error, "precondition") || isErrorKind(error, "network") || isGone(error);
   // A late undo may concern another Item than the open one.
-  if (isOutdated && isOpen(item.vault.id, item.id)) void openItem(item.vault.id, item.id);
+  if (isOutdated && isOpen(vault, item)) void openItem(vault, item);
 }
 
-export function setFavorite(shown: ItemRef, favorite: boolean): Promise<void> {
-  const item = refOf(shown);
-  return attempt(
-    item,
-    () => requests.setFavorite(pathOf(item), favorite),
-    favorite ? "Added to favorites" : "Removed from favorites",
-    () => setFavorite(item, !favorite),
-  );
-}
-
-export function setArchived(shown: ItemRef, archived: boolean): Promise<void> {
-  const item = refOf(shown);
-  return attempt(
-    item,
-    () => requests.setArchived(pathOf(item), archived),
-    archived ? "Archived" : "Unarchived",
-    () => setArchived(item, !archived),
-  );
-}
-
-/** Gives a field of the shown version a new value. Returns undefined if it was certainly not written. */
 export async function rotate({ item, etag }: Opened, field: Field): Promise<Rotated | undefined> {
   const draft = draftOf(item);
   const after = generate(DEFAULT_RECIPE)!.value;
@@ -78,23 +59,9 @@ export async function rotate({ item, etag }: Opened, field: Field): Promise<Rota
     takeWritten(written);
     return { ...values, isWritten: true, undo: undoChange(written) };
   } catch (error) {
-    tell(item, error);
-    const isWritten = await wasWritten(error, item, field.id, after);
-    return isWritten === false ? undefined : { ...values, isWritten: isWritten === true, undo: undefined };
-  }
-}
-
-/** Returns true if a failed write took effect: its answer may have been lost. Returns undefined if that is unknown. */
-async function wasWritten(error: unknown, item: Item, field: string, value: string): Promise<boolean | undefined> {
-  if (isErrorKind(error, "overtaken")) return true;
-  if (!(error instanceof ItemVaultError) || (error.status > 0 && error.status < 500)) return false;
-  try {
-    const { data } = await loadItem(item.vault.id, item.id);
-    if (data.version === item.version) return false;
-    // Another value does not tell: somebody else may have written since.
-    return data.fields.find(({ id }) => id === field)?.value === value || undefined;
-  } catch {
-    return undefined;
+    tell(pathOf(item), error);
+    const isWritten = isErrorKind(error, "overtaken");
+    return isWritten || isUncertain(error) ? { ...values, isWritten, undo: undefined } : undefined;
   }
 }
 
@@ -105,7 +72,7 @@ export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
   } catch (error) {
     // Already deleted, by an earlier request whose answer was lost, or by another client.
     if (!isGone(error)) {
-      tell(item, error);
+      tell(pathOf(item), error);
       return false;
     }
   }

@@ -20,7 +20,6 @@ const nameOf = (id: string): string => `Damaged item ${id.slice(0, 8)}`;
 export const damagedFiles = ({ brokenFiles = [] }: Pick<Item, "brokenFiles">): Pick<File, "id" | "name">[] =>
   brokenFiles.map((id) => ({ id, name: `Damaged file ${id.slice(0, 8)}` }));
 
-/** A time that is not known. */
 const UNKNOWN = "";
 
 export const asSummary = (item: ItemSummary | BrokenItem): ItemSummary => ("broken" in item ? summaryOf(item) : item);
@@ -44,7 +43,6 @@ export const asDeleted = (item: DeletedItemSummary | BrokenDeletedItem): Deleted
 
 /** An entry of the list of an Item's versions. */
 export interface ListedVersion extends Version {
-  /** The stored record is broken. */
   readonly damaged?: true;
 }
 

@@ -1,7 +1,5 @@
 import { ItemVaultError } from "@item-vault/client";
 
-/** Failures in words for people. */
-
 const BY_KIND: Readonly<Record<string, string>> = {
   network: "The service did not answer. Check your connection and try again.",
   unauthorized: "Your session has ended. Sign in again.",
@@ -55,5 +53,4 @@ export function explain(error: unknown): string {
 /** Statuses that the same request gets again. */
 const FINAL: ReadonlySet<number> = new Set([400, 403, 404]);
 
-/** Returns true if sending the request again can help. */
 export const canRepeat = (error: unknown): boolean => !(error instanceof ItemVaultError && FINAL.has(error.status));

@@ -2,104 +2,93 @@ import { useCallback, useRef, useState } from "preact/hooks";
 import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { damagedFiles } from "../failures/broken.ts";
-import { may } from "../state/items.ts";
-import type { Opened } from "../state/opened.ts";
-import { Icon } from "../ui/icon.tsx";
-import type { MenuAction } from "../ui/menu.tsx";
-import { useDrop } from "../ui/drop.ts";
-import { formatSize } from "../ui/size.ts";
-import { DamagedFileRow, FileRow } from "./file-row.tsx";
-import { PreviewDialog } from "./preview.tsx";
-import { addUploads, uploads, removeUpload, retryUpload, type Upload } from "./uploads.ts";
-import { afterRender } from "../ui/after-render.ts";
-import { call } from "../state/client.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
-import { refreshItem } from "../state/written.ts";
-import { showToast } from "../state/toasts.ts";
-import { Confirm } from "../ui/confirm.tsx";
-import { quoted } from "../ui/file-names.ts";
-import { marked } from "../ui/texts.ts";
 import { explain } from "../failures/explain.ts";
-import { Transfer } from "./transfer.tsx";
+import { call } from "../state/client.ts";
+import { may } from "../state/items.ts";
+import { type Opened, refreshItem } from "../state/opened.ts";
+import { showToast } from "../state/toasts.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { useDrop } from "../ui/drop.ts";
+import { quoted } from "../ui/file-names.ts";
+import { Icon } from "../ui/icon.tsx";
+import { formatSize } from "../ui/size.ts";
+import { marked } from "../ui/texts.ts";
+import { FileRow, Transfer } from "./file-row.tsx";
+import { PreviewDialog } from "./preview.tsx";
+import { addUploads, removeUpload, retryUpload, type Upload, uploads } from "./uploads.ts";
 
-/** The Files of an Item, and its uploads. */
+type Named = Pick<StoredFile, "id" | "name">;
+
+/** Moves the focus to the heading if the button that had it has gone with its File. */
+const keepFocus = (): void =>
+  afterRender(() => document.activeElement === document.body && document.querySelector<HTMLElement>(".files h2")?.focus());
+
 export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const [preview, setPreview] = useState<StoredFile>();
-  const [deletion, setDeletion] = useState<Pick<StoredFile, "id" | "name">>();
+  const [deletion, setDeletion] = useState<Named>();
   const section = useRef<HTMLElement>(null);
-  const heading = useRef<HTMLHeadingElement>(null);
   const target = { vault: item.vault.id, item: item.id };
-  const mayWrite = may(target.vault, "w") && item.state !== "DELETED";
+  const mayWrite = may(target.vault, "w");
   const add = useCallback((files: readonly File[]) => mayWrite && addUploads(target, files), [item.id, mayWrite]);
   const over = useDrop(() => section.current?.closest("article"), add);
   const { input, choose, onChoose } = useChoice(target);
-  const changesOf = (file: StoredFile): MenuAction[] =>
-    mayWrite
-      ? [
-          { label: "Replace content…", run: () => choose(file) },
-          { label: "Delete…", run: () => setDeletion(file) },
-        ]
-      : [];
+  const changesOf = (file: StoredFile) => [
+    { label: "Replace content…", run: () => choose(file) },
+    { label: "Delete…", run: () => setDeletion(file) },
+  ];
   const closeDeletion = () => {
     setDeletion(undefined);
-    // The button that had the focus has gone with its File.
-    afterRender(() => document.activeElement === document.body && heading.current?.focus());
+    keepFocus();
   };
-
   const damaged = damagedFiles(item);
   const own = uploads.value.filter((upload) => upload.item === item.id && upload.vault === item.vault.id);
-  const rows = item.files.length + damaged.length + own.length;
-  if (rows === 0 && !mayWrite) return null;
+  const rows = [
+    ...item.files.map((file) => (
+      <FileRow
+        key={file.id}
+        item={item}
+        file={file}
+        changes={mayWrite ? changesOf(file) : []}
+        onPreview={() => setPreview(file)}
+      />
+    )),
+    ...damaged.map((file) => (
+      <DamagedFileRow key={file.id} name={file.name} onDelete={mayWrite ? () => setDeletion(file) : undefined} />
+    )),
+    ...own.map((upload) => <UploadRow key={upload.id} upload={upload} />),
+  ];
+  if (rows.length === 0 && !mayWrite) return null;
   return (
     <section ref={section} class="files" aria-label="Files">
       <header>
-        <h2 ref={heading} tabIndex={-1}>
-          Files
-        </h2>
-        {mayWrite && <AddButton onClick={() => choose()} />}
+        <h2 tabIndex={-1}>Files</h2>
+        {mayWrite && (
+          <button type="button" onClick={() => choose()}>
+            <Icon name="plus" />
+            Add files
+          </button>
+        )}
       </header>
-      {rows > 0 && (
-        <ul>
-          {item.files.map((file) => (
-            <FileRow key={file.id} item={item} file={file} changes={changesOf(file)} onPreview={() => setPreview(file)} />
-          ))}
-          {damaged.map((file) => (
-            <DamagedFileRow key={file.id} name={file.name} onDelete={mayWrite ? () => setDeletion(file) : undefined} />
-          ))}
-          {own.map((upload) => (
-            <UploadRow key={upload.id} upload={upload} />
-          ))}
-        </ul>
-      )}
-      {mayWrite && <Hint />}
+      {rows.length > 0 && <ul>{rows}</ul>}
+      {mayWrite && <p class="quiet drop-hint">Drop files here, up to {formatSize(LIMITS.file)} each</p>}
       <input ref={input} type="file" hidden aria-label="Files to add" onChange={onChoose} />
-      {over && mayWrite && <DropHere />}
+      {over && mayWrite && (
+        <p class="drop-here">
+          <span>Drop to add to this item</span>
+        </p>
+      )}
       {preview && <PreviewDialog item={item} file={preview} onClose={() => setPreview(undefined)} />}
       {deletion && <DeleteDialog item={item} file={deletion} onClose={closeDeletion} />}
     </section>
   );
 }
 
-const AddButton = ({ onClick }: { readonly onClick: () => void }) => (
-  <button type="button" onClick={onClick}>
-    <Icon name="plus" />
-    Add files
-  </button>
-);
-
-const DropHere = () => (
-  <p class="drop-here">
-    <span>Drop to add to this item</span>
-  </p>
-);
-
-const Hint = () => <p class="quiet drop-hint">Drop files here, up to {formatSize(LIMITS.file)} each</p>;
-
 /** The browser's dialog that chooses files to add, or one that replaces the content of a File. */
 function useChoice(target: { readonly vault: string; readonly item: string }) {
   const input = useRef<HTMLInputElement>(null);
-  /** The File whose content the next chosen file replaces. */
-  const replaced = useRef<StoredFile | undefined>(undefined);
+  const replaced = useRef<StoredFile>(undefined);
   const choose = (file?: StoredFile) => {
     replaced.current = file;
     input.current!.multiple = file === undefined;
@@ -113,16 +102,20 @@ function useChoice(target: { readonly vault: string; readonly item: string }) {
   return { input, choose, onChoose };
 }
 
-interface Props {
+interface DeleteProps {
   readonly item: Item;
-  readonly file: Pick<StoredFile, "id" | "name">;
+  readonly file: Named;
   readonly onClose: () => void;
 }
 
-/** Asks whether a File is to be deleted, and deletes it. */
-function DeleteDialog({ item, file, onClose }: Props) {
+function DeleteDialog({ item: { id, vault }, file, onClose }: DeleteProps) {
   const onConfirm = async () => {
-    await deleteFile(item, file);
+    const path = { vault: vault.id, item: id, file: file.id };
+    // A File that somebody else has deleted is deleted.
+    await call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path }).catch((error: unknown) => {
+      if (!isErrorKind(error, "file_not_found")) throw error;
+    });
+    await refreshItem(vault.id, id);
     showToast(`${quoted(file.name)} deleted.`);
     onClose();
   };
@@ -135,32 +128,40 @@ function DeleteDialog({ item, file, onClose }: Props) {
   );
 }
 
-/** A File that somebody else has deleted is deleted. */
-async function deleteFile({ id, vault }: Item, file: Props["file"]): Promise<void> {
-  const path = { vault: vault.id, item: id, file: file.id };
-  await call("DELETE /v1/vaults/{vault}/items/{item}/files/{file}", { path }).catch((error: unknown) => {
-    if (!isErrorKind(error, "file_not_found")) throw error;
-  });
-  await refreshItem(vault.id, id);
-}
+/** A broken File (contract 9.14): only its id is known. `onDelete` is absent for a session that may not write. */
+const DamagedFileRow = ({ name, onDelete }: { readonly name: string; readonly onDelete: (() => void) | undefined }) => (
+  <li class="file">
+    <span class="name">{name}</span>
+    {onDelete && (
+      <button type="button" class="plain" aria-label={`Delete ${name}`} onClick={onDelete}>
+        Delete
+      </button>
+    )}
+  </li>
+);
 
-/** An upload that waits, is being sent or has failed. */
 function UploadRow({ upload }: { readonly upload: Upload }) {
-  const { id, name, size, sent, state, error } = upload;
+  const { id, name, content, sent, state, error } = upload;
+  const dismiss = () => {
+    removeUpload(id);
+    keepFocus();
+  };
   if (state === "failed")
     return (
       <li>
         <div class="failure" role="alert">
           <p>
             <bdi>{marked(name)}</bdi> was not stored. {explain(error)}
+            {/* The page gets the same error when the browser cannot read the file. */}
+            {isErrorKind(error, "network") && " If the file was changed since you chose it, add it again."}
           </p>
           <p class="actions">
-            {canRepeat(error) && (
+            {!(error instanceof ItemVaultError && error.status === 413) && (
               <button type="button" onClick={() => retryUpload(id)}>
                 Try again
               </button>
             )}
-            <button type="button" aria-label={`Dismiss ${name}`} onClick={() => dismiss(id)}>
+            <button type="button" aria-label={`Dismiss ${name}`} onClick={dismiss}>
               Dismiss
             </button>
           </p>
@@ -172,18 +173,10 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
       <div class="file">
         <span class="name">
           <bdi>{marked(name)}</bdi>
-          <span class="quiet">{state === "waiting" ? "Waiting…" : sent < size ? "Sending…" : "Storing…"}</span>
+          <span class="quiet">{state === "waiting" ? "Waiting…" : sent < content.size ? "Sending…" : "Storing…"}</span>
         </span>
       </div>
-      <Transfer label={`Upload of ${name}`} done={sent} size={size} onCancel={() => dismiss(id)} />
+      <Transfer label={`Upload of ${name}`} done={sent} size={content.size} onCancel={dismiss} />
     </li>
   );
 }
-
-function dismiss(id: number): void {
-  removeUpload(id);
-  afterRender(() => document.activeElement === document.body && document.querySelector<HTMLElement>(".files h2")?.focus());
-}
-
-const FINAL: ReadonlySet<string> = new Set(["file_too_large", "file_changed"]);
-const canRepeat = (error: unknown): boolean => !(error instanceof ItemVaultError && FINAL.has(error.kind));

@@ -1,10 +1,27 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
+import { loadContent } from "../state/content.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { loadPreview, type Preview } from "./load-preview.ts";
+import { kindOf } from "./content-kind.ts";
 
-/** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
+type Preview = { readonly image: Blob } | { readonly text: string } | { readonly none: string };
+
+const TEXT_MAX = 256 * 1024; // bytes
+const IMAGE_MAX = 20_000_000; // bytes
+
+/** Loads a preview. Of large contents without a preview only the beginning is loaded. Throws as `loadContent` does. */
+async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): Promise<Preview> {
+  if (file.size === 0) return { none: "This file is empty." };
+  const whole = file.size <= TEXT_MAX;
+  const start = await loadContent(item, file, { signal, ...(whole ? {} : { first: TEXT_MAX }) });
+  const kind = kindOf(new Uint8Array(await start.arrayBuffer()), whole);
+  if (!kind) return { none: "No preview available for this kind of file." };
+  if ("text" in kind) return whole ? kind : { none: "This text is larger than 256 KB. Download it to read it." };
+  if (file.size > IMAGE_MAX) return { none: "This image is larger than 20 MB. Download it to view it." };
+  const image = whole ? start : await loadContent(item, file, { signal });
+  return { image: image.slice(0, image.size, kind.image) };
+}
 
 interface Props {
   readonly item: Item;
@@ -12,31 +29,25 @@ interface Props {
   readonly onClose: () => void;
 }
 
-type State = { readonly preview?: Preview; readonly error?: unknown };
-
+/** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
 export function PreviewDialog({ item, file, onClose }: Props) {
-  const [{ preview, error }, setState] = useState<State>({});
+  const [{ preview, error }, setState] = useState<{ readonly preview?: Preview; readonly error?: unknown }>({});
   const [attempt, setAttempt] = useState(0);
   useLayoutEffect(() => {
     const controller = new AbortController();
-    const set = (state: State) => !controller.signal.aborted && setState(state);
-    set({});
+    setState({});
     loadPreview(item, file, controller.signal).then(
-      (loaded) => set({ preview: loaded }),
-      (failure: unknown) => set({ error: failure }),
+      (loaded) => controller.signal.aborted || setState({ preview: loaded }),
+      (failure: unknown) => controller.signal.aborted || setState({ error: failure }),
     );
     return () => controller.abort();
   }, [attempt]);
   return (
     <Dialog title={file.name} onClose={onClose}>
       <div class="preview">
-        {error !== undefined ? (
-          <Failure error={error} retry={() => setAttempt(attempt + 1)} />
-        ) : preview ? (
-          <Shown preview={preview} name={file.name} />
-        ) : (
-          <p class="quiet">Loading…</p>
-        )}
+        {error !== undefined && <Failure error={error} retry={() => setAttempt(attempt + 1)} />}
+        {error === undefined && !preview && <p class="quiet">Loading…</p>}
+        {preview && <Shown preview={preview} name={file.name} />}
       </div>
     </Dialog>
   );

@@ -1,39 +1,56 @@
 import { signal } from "@preact/signals";
+import { createClient, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
-import { refreshItem } from "../state/written.ts";
+import { isErrorKind } from "../failures/error-kind.ts";
+import { CONSOLE, withSession } from "../state/client.ts";
+import { refreshItem } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { quoted } from "../ui/file-names.ts";
 import { plural } from "../ui/plural.ts";
-import { type NewContent, sendContent, tooLarge } from "./send-content.ts";
+import { formatSize } from "../ui/size.ts";
 
 /**
  * The uploads of the page, which go on when another Item is opened. They are sent one after the other: each is a write to the
  * same Item, and the connection is not faster with several.
  */
 
-export interface Upload extends NewContent {
+export interface Upload {
   readonly id: number;
-  readonly size: number;
+  readonly vault: string;
+  readonly item: string;
+  readonly name: string;
+  /** The id of the File whose content is replaced. Absent: a new File. */
+  readonly replaces: string | undefined;
+  readonly content: File;
+  /** The same for each attempt, so that a repetition makes no second File (contract 10.9). */
+  readonly key: string;
   readonly state: "waiting" | "sending" | "failed";
   /** Bytes. */
   readonly sent: number;
   readonly error?: unknown;
 }
 
-/** Unfinished uploads, in order. */
 export const uploads = signal<readonly Upload[]>([]);
 
-type Target = Pick<NewContent, "vault" | "item"> & { readonly replaces?: { readonly id: string; readonly name: string } };
+interface Target {
+  readonly vault: string;
+  readonly item: string;
+  readonly replaces?: { readonly id: string; readonly name: string };
+}
+
+const TOO_LARGE = new ItemVaultError(`It is larger than ${formatSize(LIMITS.file)}, the limit for files.`, {
+  kind: "file_too_large",
+  status: 413,
+});
 
 let last = 0;
 let sending: { readonly id: number; readonly controller: AbortController } | undefined;
 
 export function addUploads({ vault, item, replaces }: Target, files: readonly File[]): void {
   const added = files.map((content): Upload => {
-    const { size } = content;
-    const fault = size > LIMITS.file ? ({ state: "failed", error: tooLarge() } as const) : ({ state: "waiting" } as const);
+    const fault = content.size > LIMITS.file ? ({ state: "failed", error: TOO_LARGE } as const) : ({ state: "waiting" } as const);
     const name = replaces?.name ?? content.name;
-    return { id: ++last, vault, item, name, replaces: replaces?.id, content, size, key: crypto.randomUUID(), sent: 0, ...fault };
+    return { id: ++last, vault, item, name, replaces: replaces?.id, content, key: crypto.randomUUID(), sent: 0, ...fault };
   });
   uploads.value = [...uploads.value, ...added];
   void sendAll();
@@ -71,23 +88,63 @@ async function sendAll(): Promise<void> {
 
 const firstWaiting = (): Upload | undefined => uploads.value.find(({ state }) => state === "waiting");
 
-/** Returns true if the content is stored. */
 async function sendOne(upload: Upload): Promise<boolean> {
   const { id, vault, item } = upload;
   const controller = new AbortController();
-  const { signal: stop } = controller;
   sending = { id, controller };
   change(id, { state: "sending" });
-  let isDone = false;
+  let isStored = false;
   try {
-    await sendContent(upload, { signal: stop, onProgress: (sent) => change(id, { sent: Math.min(sent, upload.size) }) });
-    isDone = true;
+    await withSession(() => sendContent(upload, controller.signal));
+    isStored = true;
   } catch (error) {
-    change(id, { state: "failed", error });
+    // Then later writes have changed the Item (contract 10.16).
+    isStored = isErrorKind(error, "overtaken");
+    if (!isStored) change(id, { state: "failed", error });
   }
   // An upload that was stopped may have been stored before.
-  if (isDone || stop.aborted) await refreshItem(vault, item).catch(() => undefined);
-  if (isDone) removeUpload(id);
+  if (isStored || controller.signal.aborted) await refreshItem(vault, item).catch(() => undefined);
+  if (isStored) removeUpload(id);
   sending = undefined;
-  return isDone;
+  return isStored;
 }
+
+/** Sends a content. Throws an ItemVaultError, or the reason of the aborted signal. */
+async function sendContent({ id, vault, item, name, replaces, content, key }: Upload, stop: AbortSignal): Promise<void> {
+  const onProgress = (sent: number) => change(id, { sent: Math.min(sent, content.size) });
+  const { send } = createClient({ ...CONSOLE, attempts: 1, fetch: fetchWithProgress(onProgress) });
+  const files = `/v1/vaults/${vault}/items/${item}/files`;
+  const headers = {
+    "Idempotency-Key": key,
+    "Content-Type": "application/octet-stream",
+    // In a header, because URLs are logged and names of Files are encrypted in the service.
+    "Content-Disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
+  };
+  const options = { headers, body: content, signal: stop };
+  await (replaces === undefined ? send("POST", files, options) : send("PUT", `${files}/${replaces}/content`, options));
+}
+
+/** An extended value of a header (RFC 8187 section 3.2.1). */
+const encodeName = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+
+/** Returns a fetch by XMLHttpRequest, because that of browsers does not tell how much was sent. */
+const fetchWithProgress =
+  (onProgress: (sent: number) => void) =>
+  async (url: RequestInfo | URL, init: RequestInit = {}) => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    const xhr = new XMLHttpRequest();
+    xhr.open(init.method!, url as string);
+    for (const [name, value] of Object.entries(init.headers as Record<string, string>)) xhr.setRequestHeader(name, value);
+    xhr.upload.addEventListener("progress", ({ loaded }) => onProgress(loaded));
+    xhr.addEventListener("loadend", resolve);
+    init.signal!.addEventListener("abort", () => xhr.abort(), { once: true });
+    xhr.send(init.body as Blob);
+    await promise;
+    if (xhr.status === 0) throw new TypeError("No answer");
+    const headers = xhr.getAllResponseHeaders().trim().split("\r\n");
+    return new Response(xhr.responseText, {
+      status: xhr.status,
+      headers: headers.map((line) => line.split(/:\s*(.*)/s, 2) as [string, string]),
+    });
+  };

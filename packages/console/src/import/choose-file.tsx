@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import type { Import } from "./create-import.ts";
+import type { Import, Refusal } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
-import { isolate } from "../ui/texts.ts";
-import type { Problem } from "./stage.ts";
+import { Select } from "../ui/select.tsx";
 
 const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
   summary.replace(": CSV", ""),
@@ -12,7 +11,7 @@ const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name
 
 interface Props {
   readonly shown: Import;
-  readonly problem: Problem | undefined;
+  readonly problem: Refusal | undefined;
 }
 
 /** The file: chosen or dropped. It is read in the page and sent nowhere. */
@@ -51,7 +50,8 @@ export function ChooseFile({ shown, problem }: Props) {
       <ul class="formats">
         {FORMATS.filter(({ hasColumns }) => !hasColumns).map(({ name, summary }) => (
           <li key={name}>
-            <Summary text={summary} />
+            {/* As the command line prints it: text in backticks is code. */}
+            {summary.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
           </li>
         ))}
         <li>CSV: {CSV_PROGRAMS.join("; ")}; any other app</li>
@@ -63,62 +63,34 @@ export function ChooseFile({ shown, problem }: Props) {
   );
 }
 
-function ProblemOf({ problem, shown }: { readonly problem: Problem; readonly shown: Import }) {
-  if (problem.kind === "several" || problem.kind === "unknown") return <FormatChoice kind={problem.kind} shown={shown} />;
-  const command = `item-vault import ${quoteForShell(shown.file.value?.name ?? "FILE")}`;
+function ProblemOf({ problem: { kind, text }, shown }: Props & { readonly problem: Refusal }) {
+  if (kind !== "fault") return <FormatChoice kind={kind} shown={shown} />;
   return (
     <div class="failure" role="alert">
-      <FileName shown={shown} />
-      {problem.kind === "keepass" ? (
-        <p>
-          Only the command line opens KeePass databases. Run: <code>{isolate(command)}</code>
-        </p>
-      ) : (
-        <p>{problem.text}</p>
-      )}
+      <p class="named">{shown.file.value?.name}</p>
+      <p>{text}</p>
     </div>
   );
 }
-
-const FileName = ({ shown }: Pick<Props, "shown">) => <p class="named">{shown.file.value?.name}</p>;
-
-/** A file name as one word of a shell, which is no option. */
-function quoteForShell(name: string): string {
-  const path = name.startsWith("-") ? `./${name}` : name;
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
-/** A summary as the command line prints it. Text in backticks is code. */
-const Summary = ({ text }: { readonly text: string }) => (
-  <>{text.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
-);
 
 const QUESTIONS = {
   unknown: "We don’t recognize this file. Which app is it from?",
   several: "This file could be from more than one app. Which one is it from?",
 } as const;
 
+const APPS = [["", "Choose…"] as const, ...FORMATS.map(({ name, summary }) => [name, summary] as const)];
+
 function FormatChoice({ kind, shown }: { readonly kind: keyof typeof QUESTIONS; readonly shown: Import }) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const select = (event.currentTarget as HTMLFormElement).elements.namedItem("format") as HTMLSelectElement;
-    shown.read({ format: select.value });
+    void shown.read({ format: select.value });
   };
   return (
     <form class="failure" onSubmit={onSubmit}>
-      <FileName shown={shown} />
+      <p class="named">{shown.file.value?.name}</p>
       <p role="alert">{QUESTIONS[kind]}</p>
-      <label>
-        App
-        <select name="format" required>
-          <option value="">Choose…</option>
-          {FORMATS.map(({ name, summary }) => (
-            <option key={name} value={name}>
-              {summary}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="App" name="format" required options={APPS} />
       <button class="primary">Continue</button>
     </form>
   );

@@ -1,172 +1,146 @@
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
+import { TransferError } from "@item-vault/transfer/error";
 import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
-import type { PlannedItem } from "@item-vault/transfer/plan";
+import type { Counts } from "@item-vault/transfer/write-items";
+import { explain, Problem } from "../failures/explain.ts";
 import { sessionClient } from "../state/client.ts";
 import { loadItems, vaults } from "../state/items.ts";
-import { explainFault } from "./faults.ts";
-import type { Reading, Source } from "./engine.ts";
-import type { Forecast, Stage } from "./stage.ts";
+import type { Forecast, Reading, Source } from "./engine.ts";
 
-/** One import, from the choice of a file to its report. What it holds is dropped with it, when the view is left. */
+/** Why a file was not read. `several`, `unknown`: a format has to be chosen. */
+export interface Refusal {
+  readonly kind: "several" | "unknown" | "fault";
+  readonly text: string;
+}
 
-export type Import = ReturnType<typeof createImport>;
+export interface Result extends Counts {
+  readonly stopped: boolean;
+  readonly all: number;
+}
+
+export type Stage =
+  | { readonly name: "choose"; readonly problem?: Refusal }
+  | { readonly name: "password"; readonly problem?: Refusal }
+  | { readonly name: "reading" }
+  | { readonly name: "columns"; readonly columns: readonly ColumnChoice[]; readonly problem?: Refusal }
+  | { readonly name: "review"; readonly source: Source }
+  | { readonly name: "writing"; readonly all: number }
+  | { readonly name: "finished"; readonly result: Result };
 
 const loadEngine = () => import("./engine.ts");
 const FIRST: Reading = { password: undefined, includeTrash: false, format: undefined, columns: undefined };
 
-/** The state of an import. The views read the signals. */
-function createState() {
-  /** For each name of a vault in the source the id of the vault here; "" when its Items are left out. */
-  const targets = signal<ReadonlyMap<string, string>>(new Map());
-  return {
-    stage: signal<Stage>({ name: "choose" }),
-    file: signal<File | undefined>(undefined),
-    reading: signal<Reading>(FIRST),
-    targets,
-    chosen: computed(() => new Map([...targets.value].flatMap(([name, id]) => targetOf(name, id)))),
-    planned: signal<readonly PlannedItem[] | undefined>(undefined),
-    forecast: signal<Forecast | undefined>(undefined),
-    problem: signal(""),
-    done: signal(0),
-    source: undefined as Source | undefined,
-    /** The columns of a CSV file of no known app. */
-    columns: [] as readonly ColumnChoice[],
-    controller: new AbortController(),
-    /** Counts runs, so that an answer to an earlier run is ignored. */
-    current: 0,
+/** One import, from the choice of a file to its report. What it holds is dropped with it, when the view is left. */
+export class Import {
+  readonly stage = signal<Stage>({ name: "choose" });
+  readonly file = signal<File | undefined>(undefined);
+  readonly reading = signal<Reading>(FIRST);
+  /** For each name of a vault in the source the id of the vault here; another text when its Items are left out. */
+  readonly targets = signal<ReadonlyMap<string, string>>(new Map());
+  readonly forecast = signal<Forecast | undefined>(undefined);
+  readonly problem = signal<Problem | undefined>(undefined);
+  readonly done = signal(0);
+  #source: Source | undefined;
+  /** The columns of a CSV file of no known app. */
+  #columns: readonly ColumnChoice[] = [];
+  /** Of the current run: an answer to an earlier run is ignored. */
+  #controller = new AbortController();
+
+  chooseFile(file: File): void {
+    this.file.value = file;
+    this.reading.value = FIRST;
+    this.targets.value = new Map();
+    void this.read({});
+  }
+
+  async read(changes: Partial<Reading>): Promise<void> {
+    const run = this.#begin();
+    const reading = (this.reading.value = { ...this.reading.value, ...changes });
+    // The Items in the trash may belong to other vaults with the same name as one whose target was chosen.
+    if (changes.includeTrash !== undefined) this.targets.value = new Map();
+    this.stage.value = { name: "reading" };
+    let next: Stage;
+    try {
+      next = await (await loadEngine()).readSource(this.file.value!, reading);
+    } catch (error) {
+      const problem = { kind: "fault", text: explainFault(error) } as const;
+      if (reading.columns) next = { name: "columns", columns: this.#columns, problem };
+      else next = { name: reading.password === undefined ? "choose" : "password", problem };
+    }
+    if (!this.#isCurrent(run)) return;
+    if (next.name === "review") this.#source = next.source;
+    if (next.name === "columns") this.#columns = next.columns;
+    this.stage.value = next;
+  }
+
+  readonly changeColumns = (): void => void (this.stage.value = { name: "columns", columns: this.#columns });
+
+  setTargets(targets: ReadonlyMap<string, string>): void {
+    this.targets.value = targets;
+    void this.compare();
+  }
+
+  /** Compares the source with the vaults. Returns true if that succeeded. */
+  readonly compare = async (): Promise<boolean> => {
+    const run = this.#begin();
+    this.forecast.value = this.problem.value = undefined;
+    try {
+      const { planSource } = await loadEngine();
+      const forecast = await planSource(this.#source!, new Map([...this.targets.value].flatMap(targetOf)), run);
+      if (this.#isCurrent(run)) this.forecast.value = forecast;
+    } catch (error) {
+      if (this.#isCurrent(run)) this.problem.value = new Problem(explainFault(error));
+    }
+    return this.#isCurrent(run) && this.forecast.value !== undefined;
   };
-}
 
-type State = ReturnType<typeof createState>;
+  async write(): Promise<void> {
+    const { items } = this.forecast.value!;
+    const run = this.#begin();
+    this.done.value = 0;
+    this.stage.value = { name: "writing", all: items.length };
+    const { writeItems } = await loadEngine();
+    const counts = await writeItems(items, { signal: run, onItem: () => this.done.value++ });
+    void loadItems();
+    if (!this.#isCurrent(run)) return;
+    const stopped = run.aborted && this.done.value < items.length;
+    this.stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
+  }
 
-export function createImport() {
-  const state = createState();
-  const { stage, file, reading, targets, forecast, problem, done } = state;
-  return {
-    stage,
-    file,
-    reading,
-    targets,
-    forecast,
-    problem,
-    done,
-    chooseFile: (next: File) => {
-      file.value = next;
-      reading.value = FIRST;
-      targets.value = new Map();
-      void read(state, {});
-    },
-    read: (changes: Partial<Reading>) => void read(state, changes),
-    changeColumns: () => void (stage.value = { name: "columns", columns: state.columns }),
-    setTargets: (next: ReadonlyMap<string, string>) => {
-      targets.value = next;
-      void compare(state);
-    },
-    compare: () => void compare(state),
-    write: () => void write(state),
-    stop: () => state.controller.abort(),
-    /** Continues after an interruption: existing Items are found again. */
-    resume: async (): Promise<void> => {
-      if (await compare(state)) await write(state);
-    },
-    close: () => close(state),
+  readonly stop = (): void => this.#controller.abort();
+
+  /** Continues after an interruption: existing Items are found again, so none is made twice. */
+  async resume(): Promise<void> {
+    if (await this.compare()) await this.write();
+  }
+
+  readonly close = (): void => {
+    this.#begin();
+    this.#source = this.file.value = undefined;
+    this.stage.value = { name: "choose" };
   };
-}
 
-/** Stops, and drops the file and the data read from it. */
-function close(state: State): void {
-  state.current++;
-  state.controller.abort();
-  state.source = undefined;
-  state.columns = [];
-  state.file.value = undefined;
-  state.reading.value = FIRST;
-  state.targets.value = new Map();
-  state.planned.value = undefined;
-  state.forecast.value = undefined;
-  state.stage.value = { name: "choose" };
-}
+  /** Ends the requests of the current run. Returns the signal of the next run. */
+  #begin(): AbortSignal {
+    this.#controller.abort();
+    return (this.#controller = new AbortController()).signal;
+  }
 
-async function read(state: State, changes: Partial<Reading>): Promise<void> {
-  const { stage, file, reading } = state;
-  const run = ++state.current;
-  reading.value = { ...reading.value, ...changes };
-  // The Items in the trash may belong to other vaults with the same name as one whose target was chosen.
-  if (changes.includeTrash !== undefined) state.targets.value = new Map();
-  stage.value = { name: "reading" };
-  try {
-    const outcome = await (await loadEngine()).readSource(file.value!, reading.value);
-    if (run !== state.current) return;
-    if (outcome.kind === "read") review(state, outcome.source);
-    else if (outcome.kind === "columns") stage.value = { name: "columns", columns: (state.columns = outcome.columns) };
-    else if (outcome.kind === "password") stage.value = { name: "password" };
-    else stage.value = { name: "choose", problem: { kind: outcome.kind, text: "" } };
-  } catch (error) {
-    if (run !== state.current) return;
-    const fault = { kind: "fault", text: explainFault(error) } as const;
-    if (reading.value.columns) stage.value = { name: "columns", columns: state.columns, problem: fault };
-    else stage.value = { name: reading.value.password === undefined ? "choose" : "password", problem: fault };
+  #isCurrent(run: AbortSignal): boolean {
+    return run === this.#controller.signal;
   }
 }
 
-function review(state: State, source: Source): void {
-  state.source = source;
-  state.stage.value = { name: "review", source };
-  state.planned.value = undefined;
-}
-
-/** Compares the source with the vaults. Returns true if that succeeded. */
-async function compare(state: State): Promise<boolean> {
-  const run = ++state.current;
-  const { signal: ended } = restart(state);
-  state.planned.value = undefined;
-  state.forecast.value = undefined;
-  state.problem.value = "";
-  try {
-    const engine = await loadEngine();
-    const found = await engine.planSource(state.source!, state.chosen.value, ended);
-    if (run !== state.current) return false;
-    state.planned.value = found;
-    state.forecast.value = forecastOf(found, engine.isComplete);
-    return true;
-  } catch (error) {
-    if (run === state.current) state.problem.value = explainFault(error);
-    return false;
-  }
-}
-
-async function write(state: State): Promise<void> {
-  const { stage, done } = state;
-  const items = state.planned.value!;
-  const run = ++state.current;
-  const controller = restart(state);
-  done.value = 0;
-  stage.value = { name: "writing", all: items.length };
-  const { writeItems } = await loadEngine();
-  const counts = await writeItems(items, { signal: controller.signal, onItem: () => done.value++ });
-  void loadItems();
-  if (run !== state.current) return;
-  const stopped = controller.signal.aborted && done.value < items.length;
-  stage.value = { name: "finished", result: { ...counts, stopped, all: items.length } };
-}
-
-/** Ends the requests of the current run. Returns the controller of the next run. */
-function restart(state: State): AbortController {
-  state.controller.abort();
-  return (state.controller = new AbortController());
-}
-
-function targetOf(name: string, id: string) {
+function targetOf([name, id]: readonly [string, string]) {
   const vault = vaults.value.find((one) => one.id === id);
   return vault ? [[name, { id, name: vault.name, client: sessionClient }] as const] : [];
 }
 
-function forecastOf(
-  planned: readonly PlannedItem[],
-  isComplete: (found: PlannedItem["found"], steps: PlannedItem["steps"]) => boolean,
-): Forecast {
-  const differing = planned.flatMap(({ found, item }) => (found?.differs ? [item.title] : []));
-  const created = planned.filter(({ found }) => !found).length;
-  const present = planned.filter(({ found, steps }) => isComplete(found, steps)).length;
-  return { created, present, differing, completed: planned.length - created - present - differing.length };
+/** Returns a fault of the file as the command line puts it, or a failed request as the console does. It contains no value. */
+export function explainFault(error: unknown): string {
+  if (!(error instanceof TransferError)) return explain(error);
+  return [error.message, error.hint ?? ""]
+    .map((text) => (/[.!?]$|^$/.test(text) ? text : `${text}.`))
+    .join(" ")
+    .trim();
 }

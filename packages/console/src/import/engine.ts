@@ -1,17 +1,18 @@
 import { compareItems } from "@item-vault/transfer/compare-items";
 import { beginFit, type Fitted } from "@item-vault/transfer/fit";
 import { csv } from "@item-vault/transfer/formats/csv";
-import { type ColumnChoice, columnsIn } from "@item-vault/transfer/formats/csv/header";
+import { columnsIn } from "@item-vault/transfer/formats/csv/header";
 import { isKeePassFile } from "@item-vault/transfer/formats/keepass-file";
 import { matchingFormats } from "@item-vault/transfer/format";
 import type { Transfer } from "@item-vault/transfer/item";
 import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
 import type { TargetVault } from "@item-vault/transfer/service";
+import { isComplete } from "@item-vault/transfer/write-item";
+import type { Refusal, Stage } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 
 /** Reading a source and writing it to the service. It is loaded when a file was chosen. */
 
-export { isComplete } from "@item-vault/transfer/write-item";
 export { writeItems } from "@item-vault/transfer/write-items";
 
 /** A source that was read completely, in the form in which the service takes it. */
@@ -32,34 +33,37 @@ export interface Reading {
   readonly columns: ReadonlyMap<string, string> | undefined;
 }
 
-/**
- * `several`, `unknown`: the user has to choose the format. `columns`: the user has to assign the columns of a CSV file. `keepass`: only the
- * command line reads the file.
- */
-export type ReadOutcome =
-  | { readonly kind: "read"; readonly source: Source }
-  | { readonly kind: "columns"; readonly columns: readonly ColumnChoice[] }
-  | { readonly kind: "password" | Unreadable };
-export type Unreadable = "several" | "unknown" | "keepass";
+/** What an import will do: numbers of Items. */
+export interface Forecast {
+  readonly items: readonly PlannedItem[];
+  readonly created: number;
+  /** Items whose import was interrupted. */
+  readonly completed: number;
+  readonly present: number;
+  /** The titles of the Items that are there with other content. */
+  readonly differing: readonly string[];
+}
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 
-/** Reads a file in the page. Throws the TransferError of a malformed file or a wrong password. */
-export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<ReadOutcome> {
+/** Reads a file in the page. Returns the next stage. Throws the TransferError of a malformed file or a wrong password. */
+export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<Stage> {
+  const refused = (kind: Refusal["kind"], text = ""): Stage => ({ name: "choose", problem: { kind, text } });
   const bytes = new Uint8Array(await file.arrayBuffer());
-  if (isKeePassFile(bytes.subarray(0, 4096))) return { kind: "keepass" };
+  if (isKeePassFile(bytes.subarray(0, 4096)))
+    return refused("fault", "Only the command line opens KeePass databases. Run: item-vault import FILE");
   const named = FORMATS.filter(({ name }) => name === wanted);
-  const matching = named.length > 0 ? named : matchingFormats(FORMATS, bytes, file.name);
-  const [format, another] = matching;
+  const [format, another] = named.length > 0 ? named : matchingFormats(FORMATS, bytes, file.name);
   const found = !columns && (!format || format === csv) ? columnsIn(bytes, file.name) : undefined;
-  if (found) return { kind: "columns", columns: found };
-  if (!format || another) return { kind: format ? "several" : "unknown" };
+  if (found) return { name: "columns", columns: found };
+  if (!format || another) return refused(format ? "several" : "unknown");
   const ask = () => (password === undefined ? Promise.reject(NEEDS_PASSWORD) : Promise.resolve(password));
   try {
     const transfer = await format.read(bytes, { password: ask, fileName: file.name, includeTrash, columns });
-    return { kind: "read", source: { format: format.name, source: transfer.source, fitted: await fitInSlices(transfer) } };
+    const source = { format: format.name, source: transfer.source, fitted: await fitInSlices(transfer) };
+    return { name: "review", source };
   } catch (error) {
-    if (error === NEEDS_PASSWORD) return { kind: "password" };
+    if (error === NEEDS_PASSWORD) return { name: "password" };
     throw error;
   }
 }
@@ -87,10 +91,14 @@ export async function planSource(
   { format, source, fitted }: Source,
   targets: ReadonlyMap<string, TargetVault>,
   signal: AbortSignal,
-): Promise<PlannedItem[]> {
+): Promise<Forecast> {
   const placed = fitted.items.flatMap((item) => {
     const vault = targets.get(item.vault ?? "");
     return vault ? [{ item, vault }] : [];
   });
-  return await compareItems(await planItems(placed, { format, source }), { signal });
+  const items = await compareItems(await planItems(placed, { format, source }), { signal });
+  const differing = items.flatMap(({ found, item }) => (found?.differs ? [item.title] : []));
+  const created = items.filter(({ found }) => !found).length;
+  const present = items.filter(({ found, steps }) => isComplete(found, steps)).length;
+  return { items, created, present, differing, completed: items.length - created - present - differing.length };
 }

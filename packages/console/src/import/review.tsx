@@ -1,19 +1,17 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { sharedNames } from "@item-vault/transfer/shared-names";
+import type { Loss, TransferItem, Unfit as UnfitItem } from "@item-vault/transfer/item";
+import { type SharedName, sharedNames } from "@item-vault/transfer/shared-names";
+import { labelOfCategory, titleOf } from "../items/categories.ts";
+import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
+import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
-import { vaults } from "../state/items.ts";
+import { Select } from "../ui/select.tsx";
 import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
-import type { Source } from "./engine.ts";
+import type { Forecast, Source } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
-import { StageHeading } from "./stage-heading.tsx";
-import { CategoryTable, Unfit } from "./source-tables.tsx";
-import { chooseTargets, isChosen, VaultChoice } from "./vault-choice.tsx";
-import type { Loss } from "@item-vault/transfer/item";
-import { titleOf } from "../items/categories.ts";
-import type { Forecast } from "./stage.ts";
-import { TitleList } from "./title-list.tsx";
+import { Differing, StageHeading } from "./parts.tsx";
 
 interface Props {
   readonly shown: Import;
@@ -31,16 +29,17 @@ export function Review({ shown, source }: Props) {
   useLayoutEffect(() => shown.setTargets(chooseTargets(names, shared, shown.targets.value)), [source, vaultIds.join()]);
   const forecast = shown.forecast.value;
   const count = forecast ? forecast.created + forecast.completed : 0;
-  const hasTargets = isChosen(names, shown.targets.value);
+  const hasTargets = names.every((name) => (shown.targets.value.get(name) ?? "") !== "");
+  const them = unfit.length === 1 ? "it" : "them";
   /** The user's remaining steps before the import. */
   const missing = [
     !hasTargets && (names.length > 1 ? "choose a vault for each" : "choose a vault"),
-    unfit.length > 0 && !leavesOut.value && `tick “Leave ${unfit.length === 1 ? "it" : "them"} out”`,
+    unfit.length > 0 && !leavesOut.value && `tick “Leave ${them} out”`,
   ].filter(Boolean);
-  const isReady = forecast !== undefined && count > 0 && missing.length === 0;
+  const isReady = count > 0 && missing.length === 0;
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isReady) shown.write();
+    if (isReady) void shown.write();
   };
   return (
     <form onSubmit={onSubmit}>
@@ -49,14 +48,9 @@ export function Review({ shown, source }: Props) {
       <CategoryTable items={items} />
       <VaultChoice names={names} shared={shared} shown={shown} />
       {hasTargets && <ForecastOf shown={shown} />}
-      {(unfit.length === 0 || losses.list().length > 0) && (
-        <>
-          <h3>Not carried over</h3>
-          <LossReport losses={losses.list()} />
-        </>
-      )}
+      {(unfit.length === 0 || losses.list().length > 0) && <LossReport losses={losses.list()} />}
       <TrashChoice shown={shown} source={source} />
-      {unfit.length > 0 && <Unfit unfit={unfit} accepted={leavesOut} />}
+      {unfit.length > 0 && <Unfit unfit={unfit} them={them} accepted={leavesOut} />}
       {missing.length > 0 && <p class="quiet">To import, {missing.join(" and ")}.</p>}
       <p class="actions">
         <button class="primary" disabled={!isReady}>
@@ -85,71 +79,81 @@ function describe({ format, fitted: { items } }: Source): string {
   return `${[`${plural(items.length, noun)} from ${program}`, ...further].join(", ")}.`;
 }
 
-const isTrash = (what: string): boolean => what.startsWith("Items in the trash");
-
-/** Sources with a trash say how many Items are in it. */
-function TrashChoice({ shown, source }: Props) {
-  const { includeTrash } = shown.reading.value;
-  if (!includeTrash && !source.fitted.losses.list().some(({ what }) => isTrash(what))) return null;
+/** The number of Items in each category of the source, highest first. */
+function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
+  const rows = [...Map.groupBy(items, ({ category }) => category)].toSorted(([, a], [, b]) => b.length - a.length);
   return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={includeTrash}
-        onChange={(event) => shown.read({ includeTrash: event.currentTarget.checked })}
-      />
-      Import items from the trash too
-    </label>
-  );
-}
-
-/** The loss report: what is lost, how often, and in which Items. */
-function LossReport({ losses }: { readonly losses: readonly Loss[] }) {
-  if (losses.length === 0) return <p>Everything can be imported.</p>;
-  return (
-    <ul class="losses" aria-label="Not carried over">
-      {losses.map(({ what, count, examples = [] }) => (
-        <li key={what}>
-          <b>{count}</b> <span>{withoutOption(what)}</span>
-          {examples.length > 0 && <small class="quiet">{describeExamples(examples, count)}</small>}
-        </li>
+    <dl class="counts">
+      {rows.map(([category, { length }]) => (
+        <div key={category}>
+          <dt>{labelOfCategory(category)}</dt>
+          <dd>{length}</dd>
+        </div>
       ))}
-    </ul>
+    </dl>
   );
 }
 
-/** The words of the command line, without the name of one of its options. */
-const withoutOption = (what: string): string => what.replace(/ \(--[^)]*\)$/, "");
+/**
+ * Returns the choice for each vault of the source: the user's choices first. By default it is the vault with the same name, as in the command
+ * line, or the only vault. A name that several vaults of the source share has none until the user chooses.
+ */
+function chooseTargets(names: readonly string[], shared: readonly SharedName[], made: ReadonlyMap<string, string>) {
+  const all = transferTargets();
+  const only = all.length === 1 ? all[0]!.id : "";
+  const isNamed = (name: string) => (one: { readonly name: string }) => one.name.toLowerCase() === name.toLowerCase();
+  const choose = (name: string) => (shared.some(isNamed(name)) ? "" : (all.find(isNamed(name))?.id ?? only));
+  return new Map(names.map((name) => [name, made.get(name) || choose(name)]));
+}
 
-/** Titles of Items; `count`: how often it was lost, in these Items and others. */
-function describeExamples(titles: readonly string[], count: number): string {
-  const quoted = titles.map((title) => `“${isolate(titleOf({ title }))}”`).join(", ");
-  return count > titles.length ? `in ${quoted} and others` : `in ${quoted}`;
+interface ChoiceProps {
+  readonly names: readonly string[];
+  readonly shared: readonly SharedName[];
+  readonly shown: Import;
+}
+
+/** The vault for the Items: one, or one for each vault of the source. */
+function VaultChoice({ names, shared, shown }: ChoiceProps) {
+  const targets = shown.targets.value;
+  const vaultOptions = [["", "Choose a vault…"] as const, ...transferTargets().map(({ id, name }) => [id, name] as const)];
+  if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
+  if (listState.value === "loading") return <p class="quiet">Loading your vaults…</p>;
+  return (
+    <fieldset class="targets">
+      <legend class="unseen">Vaults</legend>
+      {shared.map(({ name, count }) => (
+        <p key={name}>
+          The file has {plural(count, "vault")} named “{isolate(name)}”, in upper or lower case. All their items go into the vault
+          that you choose. To keep them apart, rename the vaults before you export them.
+        </p>
+      ))}
+      {names.map((name) => (
+        <Select
+          key={name}
+          label={name === "" ? "Import into" : <>Import “{isolate(name)}” into</>}
+          required
+          value={targets.get(name) ?? ""}
+          options={names.length > 1 ? [...vaultOptions, ["none", "Do not import"]] : vaultOptions}
+          onChange={(id) => shown.setTargets(new Map([...targets, [name, id]]))}
+        />
+      ))}
+    </fieldset>
+  );
 }
 
 /** The forecast of the import, from a comparison with the vaults. */
 function ForecastOf({ shown }: Pick<Props, "shown">) {
   const forecast = shown.forecast.value;
-  if (shown.problem.value !== "")
-    return (
-      <div class="failure" role="alert">
-        <p>{shown.problem.value}</p>
-        <button type="button" onClick={shown.compare}>
-          Try again
-        </button>
-      </div>
-    );
+  if (shown.problem.value) return <Failure error={shown.problem.value} retry={() => void shown.compare()} />;
   return (
     <>
       <output class="forecast">{forecast ? describeForecast(forecast) : "Comparing with the vault…"}</output>
-      {forecast && forecast.differing.length > 0 && (
-        <TitleList summary="Already here with different content (not changed)" titles={forecast.differing} />
-      )}
+      <Differing titles={forecast?.differing ?? []} />
     </>
   );
 }
 
-function describeForecast({ created, completed, present, differing }: Forecast): string {
+function describeForecast({ items, created, completed, present, differing }: Forecast): string {
   const parts = [
     [created, "new"],
     [completed, "to complete after an interrupted import"],
@@ -157,6 +161,75 @@ function describeForecast({ created, completed, present, differing }: Forecast):
     [differing.length, "already here with different content"],
   ] as const;
   const text = parts.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ");
-  const all = plural(created + completed + present + differing.length, "item");
-  return created + completed > 0 ? `${all}: ${text}.` : `${all}${text && `: ${text}`}. Nothing to import.`;
+  return `${plural(items.length, "item")}${text && `: ${text}`}.${created + completed > 0 ? "" : " Nothing to import."}`;
 }
+
+/** The loss report: what is lost, how often, and in which Items. */
+const LossReport = ({ losses }: { readonly losses: readonly Loss[] }) => (
+  <>
+    <h3>Not carried over</h3>
+    {losses.length === 0 && <p>Everything can be imported.</p>}
+    {losses.length > 0 && (
+      <ul class="losses" aria-label="Not carried over">
+        {losses.map(({ what, count, examples = [] }) => (
+          <li key={what}>
+            {/* The words of the command line, without the name of one of its options. */}
+            <b>{count}</b> <span>{what.replace(/ \(--[^)]*\)$/, "")}</span>
+            {examples.length > 0 && <small class="quiet">{describeExamples(examples, count)}</small>}
+          </li>
+        ))}
+      </ul>
+    )}
+  </>
+);
+
+/** Titles of Items; `count`: how often it was lost, in these Items and others. */
+function describeExamples(titles: readonly string[], count: number): string {
+  const quoted = titles.map((title) => `“${isolate(titleOf({ title }))}”`).join(", ");
+  return count > titles.length ? `in ${quoted} and others` : `in ${quoted}`;
+}
+
+/** Sources with a trash say how many Items are in it. */
+function TrashChoice({ shown, source }: Props) {
+  const { includeTrash } = shown.reading.value;
+  const hasTrash = source.fitted.losses.list().some(({ what }) => what.startsWith("Items in the trash"));
+  if (!includeTrash && !hasTrash) return null;
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={includeTrash}
+        onChange={(event) => void shown.read({ includeTrash: event.currentTarget.checked })}
+      />
+      Import items from the trash too
+    </label>
+  );
+}
+
+/** Items that are shown of a list that may be long. */
+const SHOWN = 20;
+
+interface UnfitProps {
+  readonly unfit: readonly UnfitItem[];
+  readonly them: string;
+  readonly accepted: Signal<boolean>;
+}
+
+/** Items that cannot be read or written. They are left out if the user accepts that. */
+const Unfit = ({ unfit, them, accepted }: UnfitProps) => (
+  <div class="failure">
+    <p>{plural(unfit.length, "item")} can’t be imported:</p>
+    <ul>
+      {unfit.slice(0, SHOWN).map((item, index) => (
+        <li key={index}>
+          “{isolate(titleOf(item))}” {item.why}.
+        </li>
+      ))}
+    </ul>
+    {unfit.length > SHOWN && <p>and {unfit.length - SHOWN} more</p>}
+    <label class="check">
+      <input type="checkbox" checked={accepted.value} onChange={(event) => (accepted.value = event.currentTarget.checked)} />
+      Leave {them} out
+    </label>
+  </div>
+);

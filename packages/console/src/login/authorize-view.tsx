@@ -1,53 +1,29 @@
-import { call } from "../state/client.ts";
-import { askedLogin } from "../state/asked-login.ts";
-import { navigate } from "../state/route.ts";
-import { session } from "../state/session.ts";
-import { Page } from "../ui/page.tsx";
-import { Confirmation } from "../ui/confirmation.tsx";
-import { Facts, NoPerson } from "./facts.tsx";
 import type { Operations } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { isCodeChallenge, isLoopback } from "@item-vault/model/login";
+import { askedLogin } from "../state/provider.ts";
+import { call } from "../state/client.ts";
+import { navigate } from "../state/route.ts";
+import { session } from "../state/session.ts";
+import { Confirmation } from "../ui/confirmation.tsx";
+import { Page } from "../ui/page.tsx";
+import { Facts, NoPerson } from "./facts.tsx";
 
 /** Asks the person whether a program on this computer may act in their name (contract 28.3). */
-
 export function AuthorizeView() {
   const asked = parseAsked(askedLogin.value);
   return (
     <Page title="Log in at the terminal">
-      {!asked && <p>No login to confirm. Start one in the terminal: item-vault login --browser</p>}
-      {asked && !session.value!.person && <NoPerson />}
-      {asked && session.value!.person && <Question asked={asked} />}
+      {!asked ? (
+        <p>No login to confirm. Start one in the terminal: item-vault login --browser</p>
+      ) : session.value!.person ? (
+        <Question {...asked} />
+      ) : (
+        <NoPerson />
+      )}
     </Page>
   );
 }
-
-function cancel(): void {
-  askedLogin.value = "";
-  navigate({ view: "items" }, { replace: true });
-}
-
-function Question({ asked }: { readonly asked: Asked }) {
-  const { redirect_uri, vaults, expiresIn, admin } = asked.body;
-  const onConfirm = async () => {
-    const { data } = await call("POST /console/authorizations", { body: asked.body });
-    askedLogin.value = "";
-    location.replace(targetOf(asked, data.code));
-  };
-  return (
-    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={cancel}>
-      <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
-      <Facts
-        rows={[["Program at", new URL(redirect_uri).host]]}
-        vaults={vaults ?? undefined}
-        admin={admin === true}
-        lifetime={expiresIn!}
-      />
-    </Confirmation>
-  );
-}
-
-/** The request of a program, from the query of the address (contract 28.3). */
 
 type Authorization = Operations["POST /console/authorizations"]["body"];
 
@@ -56,23 +32,46 @@ interface Asked {
   readonly state: string;
 }
 
+function Question({ body, state }: Asked) {
+  const target = new URL(body.redirect_uri);
+  const onConfirm = async () => {
+    const { data } = await call("POST /console/authorizations", { body });
+    askedLogin.value = "";
+    target.searchParams.set("code", data.code);
+    target.searchParams.set("state", state);
+    location.replace(target.href);
+  };
+  const onCancel = () => {
+    askedLogin.value = "";
+    navigate({ view: "items" }, { replace: true });
+  };
+  return (
+    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={onCancel}>
+      <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
+      <Facts program={target.host} vaults={body.vaults ?? undefined} admin={body.admin === true} lifetime={body.expiresIn!} />
+    </Confirmation>
+  );
+}
+
 const STATE_CHARACTERS_MAX = 512;
 
-/** Returns undefined for a malformed query. The service checks the vaults. */
+/**
+ * Returns the request of a program, from the query of the address (contract 28.3), or undefined for a malformed query. The service checks the
+ * vaults.
+ */
 function parseAsked(query: string): Asked | undefined {
   const given = new URLSearchParams(query);
-  const [redirect_uri = "", code_challenge = "", state = ""] = ["redirect_uri", "code_challenge", "state"].map(
-    (name) => given.get(name) ?? "",
-  );
+  const [redirect_uri, code_challenge, state] = ["redirect_uri", "code_challenge", "state"].map((name) => given.get(name) ?? "");
   const vaults = vaultsOf(given.get("vaults"));
   const admin = given.get("admin") === "true";
   const longest = admin ? LIMITS.adminLoginLifetime : LIMITS.loginLifetime;
   const expiresIn = given.has("expiresIn") ? Number(given.get("expiresIn")) : longest;
   const isTime = Number.isInteger(expiresIn) && expiresIn > 0 && expiresIn <= longest;
   const isWhole =
-    isLoopback(redirect_uri) && isCodeChallenge(code_challenge) && state !== "" && state.length <= STATE_CHARACTERS_MAX;
+    isLoopback(redirect_uri!) && isCodeChallenge(code_challenge!) && state !== "" && state!.length <= STATE_CHARACTERS_MAX;
   if (!isWhole || !isTime || vaults === null || (admin && vaults)) return undefined;
-  return { state, body: { redirect_uri, code_challenge, expiresIn, ...(vaults && { vaults }), ...(admin && { admin }) } };
+  const body = { redirect_uri: redirect_uri!, code_challenge: code_challenge!, expiresIn };
+  return { state: state!, body: { ...body, ...(vaults && { vaults }), ...(admin && { admin }) } };
 }
 
 /** Returns `null` for a text that is not an object. */
@@ -84,12 +83,4 @@ function vaultsOf(text: string | null): Authorization["vaults"] | null | undefin
   } catch {
     return null;
   }
-}
-
-/** Returns the address to which the browser goes with the code. */
-function targetOf({ body, state }: Asked, code: string): string {
-  const target = new URL(body.redirect_uri);
-  target.searchParams.set("code", code);
-  target.searchParams.set("state", state);
-  return target.href;
 }

@@ -6,24 +6,20 @@ import { vaultName } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { plural } from "../ui/plural.ts";
 
-/** The effects of a login, shown before the person confirms. */
-
-type Row = readonly [label: string, value: ComponentChildren];
-
 interface Props {
-  /** The requesting program, above the rest. */
-  readonly rows: readonly Row[];
+  readonly program: string;
   /** By the vault's id, in either form. Absent: all of the person. */
   readonly vaults: Readonly<Record<string, Permission>> | undefined;
   /** True if the token is for administration, and has no vaults. */
-  readonly admin?: boolean;
+  readonly admin: boolean;
   /** Seconds. */
   readonly lifetime: number;
 }
 
-export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
-  const all: readonly Row[] = [
-    ...rows,
+/** The effects of a login, shown before the person confirms. */
+export function Facts({ program, vaults, admin, lifetime }: Props) {
+  const facts: readonly (readonly [label: string, value: ComponentChildren])[] = [
+    ["Program at", program],
     ["In the name of", session.value!.person!.email],
     admin
       ? ["Permissions", "manage vaults, tokens and people, as an administrator"]
@@ -32,7 +28,7 @@ export function Facts({ rows, vaults, admin = false, lifetime }: Props) {
   ];
   return (
     <dl class="login-facts">
-      {all.map(([label, value]) => (
+      {facts.map(([label, value]) => (
         <div key={label}>
           <dt>{label}</dt>
           <dd>{value}</dd>
@@ -59,7 +55,6 @@ function Vaults({ scope }: { readonly scope: Readonly<Record<string, Permission>
   );
 }
 
-/** Formats a duration in seconds. */
 function durationOf(seconds: number): string {
   if (seconds >= 3600 && seconds % 3600 === 0) return plural(seconds / 3600, "hour");
   return seconds >= 60 ? plural(Math.floor(seconds / 60), "minute") : plural(seconds, "second");

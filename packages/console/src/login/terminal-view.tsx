@@ -1,54 +1,49 @@
 import { useSignal } from "@preact/signals";
-import type { LoginCode, Permission, ListedToken } from "@item-vault/client";
-import { session } from "../state/session.ts";
-import { Page } from "../ui/page.tsx";
-import { NoPerson, ownVaults } from "./facts.tsx";
+import { useLayoutEffect } from "preact/hooks";
+import type { ListedToken, LoginCode, Permission } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { permissionOf } from "@item-vault/model/permission";
 import { describePermission, grants, OPERATIONS, type Scope } from "../admin/scope.ts";
 import { call } from "../state/client.ts";
 import { vaultName } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
-import { Form, textOf } from "../ui/form.tsx";
-import { useLayoutEffect } from "preact/hooks";
+import { session } from "../state/session.ts";
 import { copy } from "../ui/clipboard.ts";
 import { Confirmation } from "../ui/confirmation.tsx";
+import { Form, textOf } from "../ui/form.tsx";
+import { Page } from "../ui/page.tsx";
+import { Select } from "../ui/select.tsx";
+import { NoPerson, ownVaults } from "./facts.tsx";
 
 /** Makes a code that logs in a terminal, and shows who has used it (contract 28.5). No address has the code. */
-
 export function TerminalView() {
   const made = useSignal<LoginCode | undefined>(undefined);
-  const isPerson = session.value!.person !== undefined;
   return (
     <Page title="Connect a terminal">
-      {!isPerson && <NoPerson />}
-      {isPerson && !made.value && <CodeForm onMade={(code) => (made.value = code)} />}
+      {!session.value!.person && <NoPerson />}
+      {session.value!.person && !made.value && <CodeForm onMade={(code) => (made.value = code)} />}
       {made.value && <MadeCode key={made.value.id} code={made.value} onAgain={() => (made.value = undefined)} />}
     </Page>
   );
 }
 
-/** The permissions of a terminal: to read, for an hour, unless the person chooses more. */
-
-const LIFETIMES = [
-  ["15 minutes", 15 * 60],
-  ["1 hour", LIMITS.loginCodeLifetime],
-  ["12 hours", LIMITS.loginLifetime],
-] as const;
+/** By seconds. */
+const LIFETIMES: readonly (readonly [string, string])[] = [
+  ["900", "15 minutes"],
+  [String(LIMITS.loginCodeLifetime), "1 hour"],
+  [String(LIMITS.loginLifetime), "12 hours"],
+];
 
 /** Returns the part of a permission that only reads. */
 const readingOf = (permission: Permission): Permission | undefined =>
   permissionOf(OPERATIONS.filter((operation) => grants("r", operation) && grants(permission, operation)));
 
+/** Asks for the permissions of a terminal: to read, for an hour, unless the person chooses more. */
 function CodeForm({ onMade }: { readonly onMade: (code: LoginCode) => void }) {
   const own = Object.entries(ownVaults()).map(([id, all]) => ({ id, all, reading: readingOf(all) }));
   const action = async (data: FormData) => {
-    const vaults = Object.fromEntries(
-      own.flatMap(({ id, all, reading }) => {
-        const permission = { all, reading, none: undefined }[textOf(data, id)];
-        return permission ? [[id, permission]] : [];
-      }),
-    ) as Scope;
+    const chosen = own.map(({ id, all, reading }) => [id, { all, reading }[textOf(data, id)]] as const);
+    const vaults = Object.fromEntries(chosen.filter(([, permission]) => permission)) as Scope;
     const body = { vaults, expiresIn: Number(textOf(data, "lifetime")) };
     onMade((await call("POST /console/login-codes", { body })).data);
   };
@@ -56,78 +51,70 @@ function CodeForm({ onMade }: { readonly onMade: (code: LoginCode) => void }) {
     <Form action={action} submit="Create code" onCancel={() => navigate({ view: "items" })}>
       <p>A program in the terminal gets a token in your name. It is never an administrator.</p>
       {own.map(({ id, all, reading }) => (
-        <label key={id}>
-          {vaultName(id) || id}
-          <select name={id}>
-            {reading && <option value="reading">{describePermission(reading)}</option>}
-            <option value="none">no access</option>
-            {all !== reading && <option value="all">{describePermission(all)}</option>}
-          </select>
-        </label>
+        <Select
+          key={id}
+          label={vaultName(id) || id}
+          name={id}
+          options={[
+            ...(reading ? [["reading", describePermission(reading)] as const] : []),
+            ["none", "no access"],
+            ...(all === reading ? [] : [["all", describePermission(all)] as const]),
+          ]}
+        />
       ))}
-      <label>
-        Expires after
-        <select name="lifetime" value={LIMITS.loginCodeLifetime}>
-          {LIFETIMES.map(([label, seconds]) => (
-            <option key={seconds} value={seconds}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="Expires after" name="lifetime" value={String(LIMITS.loginCodeLifetime)} options={LIFETIMES} />
     </Form>
   );
 }
-
-/** A code that waits for a terminal, and then the terminal that uses it. The person can end that login. */
 
 const PAUSE = 2_000; // milliseconds
 /** The time after the arrival of a code after which no terminal can appear. The service has some seconds to answer the last terminal. */
 const WAIT = (LIMITS.loginCode + 10) * 1000; // milliseconds
 
 type Terminal = NonNullable<ListedToken["login"]>;
-type State = "waiting" | "expired" | "ended" | Terminal;
 
-interface Props {
-  readonly code: LoginCode;
-  /** Shows the form again. */
-  readonly onAgain: () => void;
-}
+const TEXTS = {
+  waiting: "Waiting for the terminal…",
+  expired: "The code has expired. No terminal uses it.",
+  ended: "The login has ended. The terminal has lost access.",
+};
 
-function MadeCode({ code, onAgain }: Props) {
-  const state = useSignal<State>("waiting");
+/** A code that waits for a terminal, and then the terminal that uses it. The person can end that login. */
+function MadeCode({ code, onAgain }: { readonly code: LoginCode; readonly onAgain: () => void }) {
+  const state = useSignal<keyof typeof TEXTS | Terminal>("waiting");
   useLayoutEffect(() => {
     const arrival = performance.now();
-    let isLeft = false;
-    let timer: ReturnType<typeof setTimeout>;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const poll = async (): Promise<void> => {
       const isLast = performance.now() - arrival > WAIT;
       const terminal = await loadTerminal(code.id).catch(() => undefined);
-      if (isLeft) return;
+      if (timer === undefined) return;
       if (terminal || (terminal === null && isLast)) state.value = terminal ?? "expired";
-      else timer = setTimeout(() => void poll(), PAUSE);
+      else wait();
     };
-    timer = setTimeout(() => void poll(), PAUSE);
+    const wait = () => (timer = setTimeout(() => void poll(), PAUSE));
+    wait();
     return () => {
-      isLeft = true;
       clearTimeout(timer);
+      timer = undefined;
     };
   }, []);
-  const end = async () => {
+  const onEnd = async () => {
     await call("DELETE /v1/tokens/{token}", { path: { token: code.id } });
     state.value = "ended";
   };
-  const isUsed = typeof state.value === "object";
+  const { value } = state;
+  const isUsed = typeof value === "object";
   return (
     <>
-      {state.value === "waiting" && <Steps code={code} />}
-      <output>{sentenceOf(state.value)}</output>
+      {value === "waiting" && <Steps code={code} />}
+      <output>{isUsed ? `A terminal at ${value.address || "an unknown address"} uses it.` : TEXTS[value]}</output>
       {isUsed && (
-        <Confirmation action="End it" danger onConfirm={end} cancel="Create another code" onCancel={onAgain}>
-          <p class="quiet">Program: {(state.value as Terminal).program || "unknown"}</p>
+        <Confirmation action="End it" danger onConfirm={onEnd} cancel="Create another code" onCancel={onAgain}>
+          <p class="quiet">Program: {value.program || "unknown"}</p>
         </Confirmation>
       )}
-      {!isUsed && state.value !== "waiting" && (
+      {!isUsed && value !== "waiting" && (
         <div class="buttons">
           <button type="button" class="primary" onClick={onAgain}>
             Create another code
@@ -146,32 +133,21 @@ async function loadTerminal(id: string): Promise<Terminal | null> {
   return ("login" in token && token.login) || { address: "", program: "" };
 }
 
-const TEXTS = {
-  waiting: "Waiting for the terminal…",
-  expired: "The code has expired. No terminal uses it.",
-  ended: "The login has ended. The terminal has lost access.",
-};
-
-const sentenceOf = (state: State): string =>
-  typeof state === "string" ? TEXTS[state] : `A terminal at ${state.address || "an unknown address"} uses it.`;
-
-function Steps({ code }: { readonly code: LoginCode }) {
-  return (
-    <>
-      <p>
-        Run this command in the terminal, and paste the code there within {LIMITS.loginCode / 60} minutes. It works once.{" "}
-        <strong>Paste it only into a terminal that you opened.</strong>
-      </p>
-      <pre class="token-text">{`item-vault login --code --host ${location.origin}`}</pre>
-      <label>
-        Code
-        <input readOnly value={code.code} spellcheck={false} />
-      </label>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={() => void copy("Code", code.code)}>
-          Copy code
-        </button>
-      </div>
-    </>
-  );
-}
+const Steps = ({ code }: { readonly code: LoginCode }) => (
+  <>
+    <p>
+      Run this command in the terminal, and paste the code there within {LIMITS.loginCode / 60} minutes. It works once.{" "}
+      <strong>Paste it only into a terminal that you opened.</strong>
+    </p>
+    <pre class="token-text">{`item-vault login --code --host ${location.origin}`}</pre>
+    <label>
+      Code
+      <input readOnly value={code.code} spellcheck={false} />
+    </label>
+    <div class="buttons">
+      <button type="button" class="primary" onClick={() => void copy("Code", code.code)}>
+        Copy code
+      </button>
+    </div>
+  </>
+);

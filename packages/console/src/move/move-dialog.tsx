@@ -1,97 +1,129 @@
 import { type Signal, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Item } from "@item-vault/client";
-import { summaryOf } from "../state/summary.ts";
+import { explain } from "../failures/explain.ts";
 import { dropItem, may, putItem, transferTargets, vaultName } from "../state/items.ts";
 import { isOpen } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { type Kind, useTransfer, type Copied, type Phase } from "./use-transfer.ts";
+import { Select } from "../ui/select.tsx";
 import { isolate } from "../ui/texts.ts";
-import type { ComponentChildren } from "preact";
-import { explain } from "../failures/explain.ts";
-import { CopyDiffers } from "./transfer.ts";
+import { discard, makeCopy, planTransfer, removeSource, type Transfer } from "./transfer.ts";
 
-interface Props {
-  readonly item: Item;
-  readonly onClose: () => void;
-}
+type Kind = "copy" | "move";
+
+type Phase =
+  | { readonly name: "choosing" | "deleting" }
+  /** The File that is copied now, and the number of those before it. */
+  | { readonly name: "copying"; readonly file?: string; readonly done?: number }
+  /** Both exist: the Item was changed while it was copied. */
+  | { readonly name: "both" }
+  | { readonly name: "failed"; readonly error: unknown };
 
 /** The dialog in which an Item is moved to another vault, or copied to any. */
-export function MoveDialog({ item, onClose }: Props) {
+export function MoveDialog({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) {
   const from = item.vault.id;
   const targets = transferTargets();
   const target = useSignal((targets.find(({ id }) => id !== from) ?? targets[0])?.id ?? "");
   const kind = useSignal<Kind>("copy");
   const show = (copy: Item) => {
+    putItem(copy);
     onClose();
     // The person may have navigated since.
     if (isOpen(from, item.id)) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
   };
-  const { phase, copied, copy, begin } = useTransfer(item, (made, deleted) => {
-    putItem(summaryOf(made.item));
+  const { phase, transfer, run } = useTransfer(item, ({ item: copy, etag }, deleted) => {
     if (deleted) dropItem(from, item.id);
-    const reference = { vault: made.item.vault.id, item: made.item.id, etag: made.etag };
-    const moved = deleted ? undoMove({ vault: from, item: item.id }, reference) : undefined;
-    showToast(deleted ? "Moved" : "Copied", "done", moved);
-    show(made.item);
+    const made = { vault: copy.vault.id, item: copy.id, etag };
+    showToast(deleted ? "Moved" : "Copied", "done", deleted ? undoMove({ vault: from, item: item.id }, made) : undefined);
+    show(copy);
   });
   const start = (chosen: Kind) => {
     kind.value = chosen;
-    begin(chosen, target.value);
+    run(chosen, target.value);
   };
-  if (phase.name !== "choosing") {
-    const keepBoth = () => {
-      const made = copy()!;
-      putItem(summaryOf(made));
-      show(made);
-    };
-    return (
-      <Dialog title="Move or copy" {...(phase.name !== "deleting" && { onClose: copy() ? keepBoth : onClose })}>
-        <TransferState
-          phase={phase}
-          copied={copied}
-          vaults={{ from: vaultName(from), to: vaultName(target.value) }}
-          onRetry={() => start(kind.value)}
-          onCancel={onClose}
-          onKeepBoth={keepBoth}
-        />
-      </Dialog>
-    );
-  }
+  const copy = transfer()?.copy?.item;
+  const close = copy ? () => show(copy) : onClose;
   return (
-    <Dialog title="Move or copy" onClose={onClose}>
-      <ChooseVault from={from} targets={targets} target={target} onStart={start} onCancel={onClose} />
+    <Dialog title="Move or copy" {...(phase.name !== "deleting" && { onClose: close })}>
+      {phase.name === "choosing" ? (
+        <ChooseVault from={from} targets={targets} target={target} onStart={start} onCancel={onClose} />
+      ) : phase.name === "both" || phase.name === "failed" ? (
+        <Stopped
+          text={textOf(phase, copy !== undefined, vaultName(from), vaultName(target.value))}
+          stay={copy ? "Keep both" : "Cancel"}
+          onStay={close}
+          onRetry={phase.name === "failed" ? () => start(kind.value) : undefined}
+        />
+      ) : (
+        <Running phase={phase} files={item.files.length} from={vaultName(from)} onCancel={onClose} />
+      )}
     </Dialog>
   );
 }
 
+/** Runs a transfer. `onDone` is called when the copy is complete; `deleted` is true if the Item is deleted. */
+function useTransfer(item: Item, onDone: (copy: NonNullable<Transfer["copy"]>, deleted: boolean) => void) {
+  const phase = useSignal<Phase>({ name: "choosing" });
+  const transfer = useRef<Transfer>(undefined);
+  const abort = useRef<AbortController>(undefined);
+  const running = useRef<Promise<void>>(undefined);
+  /** Starts, or continues where it stopped, with the same choice. */
+  const run = async (kind: Kind, target: string) => {
+    phase.value = { name: "copying" };
+    const { signal } = (abort.current = new AbortController());
+    try {
+      const current = (transfer.current ??= await planTransfer(item, target));
+      const onFile = (file: string, done: number) => (phase.value = { name: "copying", file, done });
+      current.copy ??= await makeCopy(current, { signal, onFile });
+      if (kind === "copy") return onDone(current.copy, false);
+      phase.value = { name: "deleting" };
+      if ((await removeSource(current)) === "deleted") onDone(current.copy, true);
+      else phase.value = { name: "both" };
+    } catch (error) {
+      phase.value = { name: "failed", error };
+    }
+  };
+  /** Stops, and deletes an incomplete copy after nothing in flight can continue it. */
+  const stop = async () => {
+    abort.current?.abort();
+    await running.current;
+    const { current } = transfer;
+    if (!current?.begun || current.copy) return;
+    await discard(current).then(
+      (deleted) => deleted && showToast("The incomplete copy was deleted."),
+      () => showToast("An incomplete copy may remain in the other vault.", "failed"),
+    );
+  };
+  useLayoutEffect(() => () => void stop(), []);
+  return {
+    phase: phase.value,
+    transfer: () => transfer.current,
+    run: (kind: Kind, target: string) => void (running.current = run(kind, target)),
+  };
+}
+
 interface ChoiceProps {
-  /** The id of the vault of the Item. */
+  /** The ids of the vault of the Item, and of the chosen one. */
   readonly from: string;
-  readonly targets: ReturnType<typeof transferTargets>;
-  /** The id of the chosen vault. */
   readonly target: Signal<string>;
+  readonly targets: ReturnType<typeof transferTargets>;
   readonly onStart: (kind: Kind) => void;
   readonly onCancel: () => void;
 }
 
-/** The form that asks for the vault, and whether to copy or to move. */
 function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) {
-  const mayMove = may(from, "w") && target.value !== from;
+  const kinds: readonly Kind[] = may(from, "w") && target.value !== from ? ["copy", "move"] : ["copy"];
   return (
     <form onSubmit={(event) => event.preventDefault()}>
-      <label>
-        Vault
-        <select value={target.value} onChange={(event) => (target.value = event.currentTarget.value)}>
-          {targets.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {id === from ? `${isolate(name)} (where it is)` : name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Vault"
+        value={target.value}
+        options={targets.map(({ id, name }) => [id, id === from ? `${isolate(name)} (where it is)` : name])}
+        onChange={(id) => (target.value = id)}
+      />
       <p class="quiet explanation">
         The copy has all fields, tags, URLs and files. Earlier versions are not copied: after a move they stay with the deleted
         item, which can be restored in its old vault.
@@ -100,93 +132,78 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
-        <button type="button" class={mayMove ? "" : "primary"} onClick={() => onStart("copy")}>
-          Copy
-        </button>
-        {mayMove && (
-          <button type="button" class="primary" onClick={() => onStart("move")}>
-            Move
+        {kinds.map((kind) => (
+          <button key={kind} type="button" class={kind === kinds.at(-1) ? "primary" : ""} onClick={() => onStart(kind)}>
+            {kind === "copy" ? "Copy" : "Move"}
           </button>
-        )}
+        ))}
       </div>
     </form>
   );
 }
 
-interface TransferStateProps {
-  readonly phase: Phase;
-  readonly copied: Copied;
-  /** The names of the vaults. */
-  readonly vaults: { readonly from: string; readonly to: string };
-  readonly onRetry: () => void;
-  readonly onCancel: () => void;
-  readonly onKeepBoth: () => void;
-}
-
-/** The progress of a transfer, or the reason why it stopped, with the next steps. */
-function TransferState({ phase, copied, vaults, onRetry, onCancel, onKeepBoth }: TransferStateProps) {
-  if (phase.name === "both")
-    return (
-      <Message
-        text={`Someone else changed the item while it was copied, so it was not deleted from ${vaults.from}. The copy in ${vaults.to} has the earlier content.`}
-      >
-        <button type="button" class="primary" ref={focus} onClick={onKeepBoth}>
-          Keep both
-        </button>
-      </Message>
-    );
-  if (phase.name === "failed" && phase.copied)
-    return (
-      <Message
-        text={`The copy in ${vaults.to} is complete, but the item may still be in ${vaults.from}. ${explain(phase.error)}`}
-      >
-        <button type="button" onClick={onKeepBoth}>
-          Keep both
-        </button>
-        <button type="button" class="primary" ref={focus} onClick={onRetry}>
-          Try again
-        </button>
-      </Message>
-    );
-  if (phase.name === "failed")
-    return (
-      <Message text={`The item was not copied and has not moved.  ${reasonOf(phase.error)}`}>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-        <button type="button" class="primary" ref={focus} onClick={onRetry}>
-          Try again
-        </button>
-      </Message>
-    );
-  const deleting = phase.name === "deleting";
-  return (
-    <>
-      <output class="step">
-        {deleting ? `Deleting from ${vaults.from}…` : copied.file === "" ? "Copying…" : `Copying ${copied.file}…`}
-      </output>
-      {copied.of > 0 && <progress aria-label="Files copied" value={copied.bytes} max={copied.of} />}
-      <div class="buttons">
-        <button type="button" ref={focus} disabled={deleting} onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
-    </>
-  );
-}
-
-const reasonOf = (error: unknown): string => (error instanceof CopyDiffers ? "The copy differs from the item." : explain(error));
-
 /** The focused element is gone when the state changes. */
 const focus = (button: HTMLButtonElement | null): void => button?.focus();
 
-function Message({ text, children }: { readonly text: string; readonly children: ComponentChildren }) {
+interface RunningProps {
+  readonly phase: Exclude<Phase, { readonly name: "both" | "failed" }>;
+  readonly files: number;
+  readonly from: string;
+  readonly onCancel: () => void;
+}
+
+function Running({ phase, files, from, onCancel }: RunningProps) {
+  const { file = "", done = 0 } = phase.name === "copying" ? phase : { done: files };
+  const isDeleting = phase.name === "deleting";
   return (
     <>
-      <div class="failure" role="alert">
-        <p>{text}</p>
+      <output class="step">{isDeleting ? `Deleting from ${from}…` : file === "" ? "Copying…" : `Copying ${file}…`}</output>
+      {files > 0 && <progress aria-label="Files copied" value={done} max={files} />}
+      <div class="buttons">
+        <button type="button" ref={focus} disabled={isDeleting} onClick={onCancel}>
+          Cancel
+        </button>
       </div>
-      <div class="buttons">{children}</div>
     </>
   );
 }
+
+/** Returns why a transfer has stopped. `from` and `to` are the names of the vaults. */
+function textOf(
+  phase: Extract<Phase, { readonly name: "both" | "failed" }>,
+  isCopied: boolean,
+  from: string,
+  to: string,
+): string {
+  if (phase.name === "both")
+    return `Someone else changed the item while it was copied, so it was not deleted from ${from}. The copy in ${to} has the earlier content.`;
+  const reason = explain(phase.error);
+  return isCopied
+    ? `The copy in ${to} is complete, but the item may still be in ${from}. ${reason}`
+    : `The item was not copied and has not moved. ${reason}`;
+}
+
+interface StoppedProps {
+  readonly text: string;
+  readonly stay: string;
+  readonly onStay: () => void;
+  readonly onRetry: (() => void) | undefined;
+}
+
+const Stopped = ({ text, stay, onStay, onRetry }: StoppedProps) => (
+  <>
+    <div class="failure" role="alert">
+      <p>{text}</p>
+    </div>
+    <div class="buttons">
+      <button type="button" class={onRetry ? "" : "primary"} ref={onRetry ? null : focus} onClick={onStay}>
+        {stay}
+      </button>
+      {onRetry && (
+        <button type="button" class="primary" ref={focus} onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  </>
+);

@@ -2,6 +2,7 @@ import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { call } from "../state/client.ts";
 import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
+import { Problem } from "../failures/explain.ts";
 import { loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";
 
@@ -13,9 +14,7 @@ import type { Opened } from "../state/opened.ts";
 export interface Transfer {
   /** The Item as it was read when the transfer began. */
   readonly source: Opened;
-  /** The id of the vault of the copy. */
   readonly target: string;
-  /** The id of the copy (contract 10.23). */
   readonly id: string;
   /** The Idempotency-Keys of the uploads, by the ids of the Files. */
   readonly keys: ReadonlyMap<string, string>;
@@ -29,12 +28,10 @@ export interface Transfer {
   copy?: Opened;
 }
 
-export interface Progress {
+interface Progress {
   readonly signal: AbortSignal;
-  /** Is called with bytes that were downloaded or uploaded: each byte of the Files counts twice. */
-  readonly onBytes: (count: number) => void;
-  /** Is called with the name of the File that is copied next. */
-  readonly onFile: (name: string) => void;
+  /** Is called with the name of the File that is copied next, and the number of copied Files. */
+  readonly onFile?: (name: string, done: number) => void;
 }
 
 /**
@@ -50,23 +47,23 @@ export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, ta
 }
 
 /** The copy differs from its source. */
-export class CopyDiffers extends Error {}
+export class CopyDiffers extends Problem {}
 
 /** Makes the missing parts of the copy, and compares it. Throws an ItemVaultError, CopyDiffers, or the reason of the aborted signal. */
-export async function makeCopy(transfer: Transfer, progress: Progress): Promise<Opened> {
+export async function makeCopy(transfer: Transfer, { signal, onFile }: Progress): Promise<Opened> {
   const { source, target, id, copied } = transfer;
-  const { signal } = progress;
   await makeItem(transfer);
   signal.throwIfAborted();
   for (const file of source.item.files.filter((each) => !copied.has(each.id))) {
-    await copyFile(transfer, file, progress);
+    onFile?.(file.name, copied.size);
+    await copyFile(transfer, file, signal);
     copied.add(file.id);
   }
   const path = { vault: target, item: id };
   if (source.item.state === "ARCHIVED") await call("POST /v1/vaults/{vault}/items/{item}/archive", { path, signal });
   const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path, signal });
   const [made, wanted] = [item, source.item].map((each) => JSON.stringify(comparableOf(each)));
-  if (made !== wanted) throw new CopyDiffers();
+  if (made !== wanted) throw new CopyDiffers("The copy differs from the item.");
   return { item, etag };
 }
 
@@ -97,34 +94,21 @@ async function makeItem(transfer: Transfer): Promise<void> {
  * Copies a File with its content. The service compares the content with its SHA-256 before the copy exists (contract 9.5). A repeated upload
  * with the same key makes no second copy (contract 10.9). Throws an ItemVaultError, or the reason of the aborted signal.
  */
-async function copyFile({ source, target, id, keys }: Transfer, file: File, progress: Progress): Promise<void> {
-  const { signal, onBytes, onFile } = progress;
-  const { version } = source.item;
-  onFile(file.name);
-  let loaded = 0;
-  const count = (bytes: number) => {
-    loaded += bytes;
-    onBytes(bytes);
-  };
-  try {
-    const content = await loadContent(source.item, file, { version, signal, onBytes: count });
-    if (content.size !== file.size) throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
-    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await content.arrayBuffer()));
-    await call("POST /v1/vaults/{vault}/items/{item}/files", {
-      path: { vault: target, item: id },
-      query: { name: file.name, ...(file.section && { section: file.section.id }) },
-      headers: { "Content-Digest": `sha-256=:${base64(digest)}:`, "Idempotency-Key": keys.get(file.id)! },
-      body: content,
-      signal,
-    });
-  } catch (error) {
-    onBytes(-loaded);
-    throw error;
-  }
-  onBytes(file.size);
+async function copyFile({ source: { item }, target, id, keys }: Transfer, file: File, signal: AbortSignal): Promise<void> {
+  const content = await loadContent(item, file, { version: item.version, signal });
+  if (content.size !== file.size) throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
+  const digest = await crypto.subtle.digest("SHA-256", await content.arrayBuffer());
+  await call("POST /v1/vaults/{vault}/items/{item}/files", {
+    path: { vault: target, item: id },
+    query: { name: file.name, ...(file.section && { section: file.section.id }) },
+    headers: {
+      "Content-Digest": `sha-256=:${btoa(String.fromCharCode(...new Uint8Array(digest)))}:`,
+      "Idempotency-Key": keys.get(file.id)!,
+    },
+    body: content,
+    signal,
+  });
 }
-
-const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
 /**
  * Deletes the Item after it was copied. A missing Item was deleted by a request whose answer was lost, or by another client. Returns

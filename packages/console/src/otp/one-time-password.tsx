@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { useSignal, signal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
 import { copy } from "../ui/clipboard.ts";
 import { copyKeyOf } from "../items/copy-keys.ts";
@@ -37,7 +37,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
           class="plain copy"
           aria-label={`Copy ${label}`}
           {...keyed}
-          onClick={() => void copyCode(label, parameters)}
+          onClick={() => void codeOf(parameters, stepAt(Date.now(), parameters)).then((code) => copy(label, code))}
         >
           <KeyHint copyKey={keyed["aria-keyshortcuts"]} />
           <Icon name="copy" />
@@ -49,33 +49,29 @@ export function OneTimePassword({ field, item }: FieldProps) {
   );
 }
 
-/** Copies the code of this moment. */
-const copyCode = async (label: string, parameters: TotpParameters): Promise<boolean> =>
-  copy(label, await codeOf(parameters, stepAt(Date.now(), parameters)));
-
-interface Computed {
-  readonly parameters: TotpParameters;
-  readonly code: string;
-}
-
 function Code({ parameters }: { readonly parameters: TotpParameters }) {
   const now = useNow();
-  const step = now === 0 ? undefined : stepAt(now, parameters);
-  const [computed, setComputed] = useState<Computed>();
+  const step = stepAt(now, parameters);
+  const [computed, setComputed] = useState<{ readonly parameters: TotpParameters; readonly code: string }>();
   useLayoutEffect(() => {
     let current = true;
-    if (step !== undefined) void codeOf(parameters, step).then((code) => current && setComputed({ parameters, code }));
+    void codeOf(parameters, step).then((code) => current && setComputed({ parameters, code }));
     return () => {
       current = false;
     };
   }, [parameters, step]);
   if (computed?.parameters !== parameters) return <span class="code">…</span>;
-  const left = secondsLeft(now, parameters);
+  const { period } = parameters;
+  const left = period - (Math.floor(now / 1000) % period); // seconds
+  const [first, second] = [computed.code.slice(0, parameters.digits >> 1), computed.code.slice(parameters.digits >> 1)];
   return (
     <>
-      <span class="code">{groupCode(computed.code)}</span>
+      <span class="code">{`${first} ${second}`}</span>
       <span class="left quiet">
-        <Ring left={left} period={parameters.period} />
+        <svg class="ring" viewBox="0 0 24 24" aria-hidden="true">
+          <circle cx="12" cy="12" r="9" />
+          <circle cx="12" cy="12" r="9" pathLength={period} stroke-dasharray={`${left} ${period}`} />
+        </svg>
         {/* A timer is announced when a screen reader comes to it, and not at each change (WAI-ARIA 1.2, role timer). */}
         <span role="timer" aria-label={`${plural(left, "second")} left`}>
           {left} s
@@ -85,52 +81,20 @@ function Code({ parameters }: { readonly parameters: TotpParameters }) {
   );
 }
 
-/** A ring that empties in the course of a period. */
-const Ring = ({ left, period }: { readonly left: number; readonly period: number }) => (
-  <svg class="ring" viewBox="0 0 24 24" aria-hidden="true">
-    <circle cx="12" cy="12" r="9" />
-    <circle cx="12" cy="12" r="9" pathLength={period} stroke-dasharray={`${left} ${period}`} />
-  </svg>
-);
-
-/** The time for displays that change every second. One timer serves the page, only while needed. */
-
-const currentTime = signal(0);
-let users = 0;
-let timer: ReturnType<typeof setTimeout> | undefined;
-
-/** Sets the time currentTime and at each full second. Browsers delay the timers of a hidden page, so it has none. */
-function tick(): void {
-  clearTimeout(timer);
-  if (users === 0) currentTime.value = 0;
-  if (users === 0 || document.hidden) return;
-  currentTime.value = Date.now();
-  timer = setTimeout(tick, 1000 - (currentTime.value % 1000));
-}
-
-/** The current time, to the second: Unix milliseconds. 0 until the clock runs. */
+/** The current time in Unix milliseconds. It changes with each full second. */
 function useNow(): number {
+  const [time, setTime] = useState({ now: Date.now() });
   useLayoutEffect(() => {
-    if (users++ === 0) {
-      document.addEventListener("visibilitychange", tick);
-      tick();
-    }
-    return () => {
-      if (--users > 0) return;
-      document.removeEventListener("visibilitychange", tick);
-      tick();
-    };
-  }, []);
-  return currentTime.value;
+    const timer = setTimeout(() => setTime({ now: Date.now() }), 1000 - (Date.now() % 1000));
+    return () => clearTimeout(timer);
+  }, [time]);
+  return time.now;
 }
 
 /** One-time codes, computed in the page (RFC 6238). Web Crypto has the hashes, so no library is loaded. */
 
 /** Returns the number of the period at a time in Unix milliseconds: the counter of RFC 6238 section 4.2. */
 const stepAt = (now: number, { period }: TotpParameters): number => Math.floor(now / 1000 / period);
-
-/** Returns the seconds until the next code, 1 to `period`. `now` is in Unix milliseconds. */
-const secondsLeft = (now: number, { period }: TotpParameters): number => period - (Math.floor(now / 1000) % period);
 
 /** The code of a period (RFC 4226 section 5.3). */
 async function codeOf({ secret, algorithm, digits }: TotpParameters, step: number): Promise<string> {
@@ -142,10 +106,4 @@ async function codeOf({ secret, algorithm, digits }: TotpParameters, step: numbe
   const offset = mac.getUint8(mac.byteLength - 1) & 15;
   const number = mac.getUint32(offset) & 0x7fffffff;
   return String(number % 10 ** digits).padStart(digits, "0");
-}
-
-/** A code in two groups, as people read it: `123 456`. */
-function groupCode(code: string): string {
-  const middle = Math.floor(code.length / 2);
-  return `${code.slice(0, middle)} ${code.slice(middle)}`;
 }

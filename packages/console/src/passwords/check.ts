@@ -19,7 +19,6 @@ export interface Finding {
 
 export interface CheckResult {
   readonly findings: Readonly<Record<GroupName, readonly Finding[]>>;
-  /** Number of Items read, and the unread ones. */
   readonly read: number;
   /** Number of read Items without a password. A field of another kind may hold one, but is ignored. */
   readonly without: number;
@@ -36,22 +35,15 @@ export async function checkItems(
   { signal, onRead }: { readonly signal: AbortSignal; readonly onRead: (count: number) => void },
 ): Promise<CheckResult> {
   const now = Date.now();
-  let without = 0;
-  const byPassword = new Map<string, ItemSummary[]>();
+  const read: { readonly summary: ItemSummary; readonly password: string | undefined }[] = [];
   const findings: Record<GroupName, Finding[]> = { reused: [], weak: [], old: [], due: [] };
   const readOne = async (summary: ItemSummary): Promise<undefined> => {
     const { data: item } = await loadItem(summary.vault.id, summary.id);
-    const password = passwordOf(item)?.value;
-    if (password !== undefined) {
-      const same = byPassword.get(password);
-      if (same) same.push(summary);
-      else byPassword.set(password, [summary]);
-    } else without++;
+    read.push({ summary, password: passwordOf(item)?.value });
     for (const [name, { noteOf }] of GROUP_LIST) {
       const note = noteOf?.(item, now);
       if (note !== undefined) findings[name].push({ items: [summary], note });
     }
-    return undefined;
   };
   const onChange = (all: readonly Outcome[]) => onRead(all.filter(({ state }) => state !== "waiting").length);
   const outcomes = await runAll(
@@ -59,12 +51,19 @@ export async function checkItems(
     readOne,
     { signal, onChange },
   );
-  for (const same of byPassword.values())
-    if (same.length > 1) findings.reused.push({ items: same.toSorted(byTitle), note: `In ${plural(same.length, "item")}` });
+  const withPassword = read.filter(({ password }) => password !== undefined);
+  for (const same of Map.groupBy(withPassword, ({ password }) => password).values()) {
+    const items = same.map(({ summary }) => summary).toSorted(byTitle);
+    if (items.length > 1) findings.reused.push({ items, note: `In ${plural(items.length, "item")}` });
+  }
   for (const rows of Object.values(findings)) rows.sort((one, other) => byTitle(one.items[0]!, other.items[0]!));
-  const countOf = (state: Outcome["state"]): number => outcomes.filter((one) => one.state === state).length;
-  const failed = outcomes.filter(({ state }) => state === "failed");
-  return { findings, read: countOf("done"), without, failed, waiting: countOf("waiting") };
+  return {
+    findings,
+    read: read.length,
+    without: read.length - withPassword.length,
+    failed: outcomes.filter(({ state }) => state === "failed"),
+    waiting: outcomes.filter(({ state }) => state === "waiting").length,
+  };
 }
 
 const byTitle = (one: ItemSummary, other: ItemSummary): number => compareNames(titleOf(one), titleOf(other));

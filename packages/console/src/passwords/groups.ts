@@ -13,7 +13,6 @@ interface Group {
   readonly noteOf?: (item: Item, now: number) => string | undefined;
 }
 
-/** After this time a password is old. */
 const OLD_MS = 365 * DAY_MS;
 /** An Item is due from this time before its day on. */
 const DUE_MS = 30 * DAY_MS;
@@ -23,10 +22,7 @@ export const GROUPS = {
   weak: {
     title: "Weak",
     text: "Short, simple or common passwords. Not checked against known breaches.",
-    noteOf: (item) => {
-      const password = passwordOf(item);
-      return password && weaknessOf(item, password);
-    },
+    noteOf: weaknessOf,
   },
   old: {
     title: "Old",
@@ -45,7 +41,6 @@ export const GROUPS = {
 
 export type GroupName = keyof typeof GROUPS;
 
-/** The names of the groups, with their properties. */
 export const GROUP_LIST = Object.entries(GROUPS) as readonly (readonly [GroupName, Group])[];
 
 /** The field of purpose PASSWORD, which is always concealed (contract 2.12), if it has a value. */
@@ -81,41 +76,26 @@ const COMMON: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Characters that stand for letters in passwords. */
-const LETTERS: Readonly<Record<string, string>> = {
-  "0": "o",
-  "1": "i",
-  "3": "e",
-  "4": "a",
-  "5": "s",
-  "7": "t",
-  "@": "a",
-  $: "s",
-};
+const LETTERS: Readonly<Record<string, string>> = { 0: "o", 1: "i", 3: "e", 4: "a", 5: "s", 7: "t", "@": "a", $: "s" };
 
 const withLetters = (text: string): string => text.replaceAll(/[013457@$]/g, (character) => LETTERS[character]!);
 
-/**
- * Returns the possible core words of a password, without digits and symbols around them: unchanged, and with letters for their substitutes.
- */
+/** Returns the possible core words of a password, without digits and symbols around them, also with letters for their substitutes. */
 function coresOf(value: string): readonly string[] {
   const begun = value.toLowerCase().replace(/[^\p{L}]+$/u, "");
   const core = begun.replace(/^[^\p{L}]+/u, "");
   return [core, withLetters(core), withLetters(begun)].filter((word) => word.length > 2);
 }
 
-/** The words of the title and the user name. */
-const wordsOf = (item: Item): ReadonlySet<string> => {
-  const username = item.fields.find(({ purpose }) => purpose === "USERNAME")?.value ?? "";
-  return new Set(`${titleOf(item)} ${username}`.toLowerCase().split(/[^\p{L}]+/u));
-};
-
 /** Why the password of an Item is easily guessed, in words that have no part of it; `undefined` where nothing shows that. */
-function weaknessOf(item: Item, { value, entropy }: Field): string | undefined {
+function weaknessOf(item: Item): string | undefined {
+  const { value, entropy } = passwordOf(item) ?? {};
+  if (value === undefined) return undefined;
   const cores = coresOf(value);
   if (cores.some((core) => COMMON.has(core))) return "A common password";
-  const words = wordsOf(item);
-  if (cores.some((core) => words.has(core))) return "Made of the title or the username";
+  const username = item.fields.find(({ purpose }) => purpose === "USERNAME")?.value ?? "";
+  const words = `${titleOf(item)} ${username}`.toLowerCase().split(/[^\p{L}]+/u);
+  if (cores.some((core) => words.includes(core))) return "Made of the title or the username";
   if (/^(.{1,4})\1+$/su.test(value)) return "Repeated characters";
   const bits = entropy ?? estimateEntropy(value);
   return bits < STRONG_BITS ? `Short or simple (at most ${Math.floor(bits)} bits)` : undefined;

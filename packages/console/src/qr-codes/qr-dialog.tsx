@@ -3,7 +3,7 @@ import { encodeQR } from "qr";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { Dialog, Done } from "../ui/dialog.tsx";
 import { named } from "../ui/texts.ts";
-import { keyUriOf, scannableUri } from "./key-uri.ts";
+import { keyUriOf } from "./key-uri.ts";
 
 /** A dialog that shows the key of a one-time password as a QR code. It is drawn in the page, and gone when the dialog is closed. */
 export function QrDialog({ field, item, onClose }: FieldProps & { readonly onClose: () => void }) {
@@ -34,7 +34,7 @@ const BORDER = 4;
 /** Returns the modules of the code of a text, `true` for dark ones. Returns undefined if no code has room for it. */
 function rowsOf(text: string | undefined): readonly boolean[][] | undefined {
   try {
-    return text === undefined ? undefined : encodeQR(scannableUri(text), "raw", { border: BORDER });
+    return text === undefined ? undefined : encodeQR(text, "raw", { border: BORDER });
   } catch {
     return undefined;
   }

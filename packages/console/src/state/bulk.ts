@@ -3,7 +3,6 @@ import { signal } from "@preact/signals";
 
 /** A running action on several Items, or its report. */
 
-/** Undoes the action on one Item. Throws as RunOne does. */
 export type UndoOne = () => Promise<void>;
 
 /**
@@ -13,7 +12,6 @@ export type UndoOne = () => Promise<void>;
 export type RunOne = (item: ItemSummary, signal: AbortSignal) => Promise<UndoOne | undefined>;
 
 export interface Act {
-  /** The name of the running action. */
   readonly title: string;
   /** The past participle of the action, after the number of Items. */
   readonly done: string;

@@ -19,7 +19,6 @@ export const query = signal("");
 /** A text that no two lists share, for the address. */
 export const keyOfList = ({ kind, value }: ChosenList): string => (value === undefined ? kind : `${kind}.${value}`);
 
-/** The place of a list without an open Item. */
 export const placeOfList = (list: ChosenList): Route => ({ view: "items", list: keyOfList(list) });
 
 /** Parses a key of `keyOfList`. An unknown key gives the list of all Items. */
@@ -28,7 +27,6 @@ function parseList(key: string): ChosenList {
   return hasValue(kind) && value ? { kind, value } : { kind: isFixed(kind) ? kind : "all" };
 }
 
-/** Number of Items in the list of recently changed Items. */
 const RECENT_MAX = 50;
 
 const isActive = ({ state }: ItemSummary): boolean => state === undefined;
@@ -57,7 +55,6 @@ const VALUE_KINDS = Object.keys(VALUES) as ValueKind[];
 const isFixed = (kind: string): kind is FixedKind => Object.hasOwn(FIXED, kind);
 const hasValue = (kind: string): kind is ValueKind => Object.hasOwn(VALUES, kind);
 
-/** Returns a function that tests if an Item is in the list. */
 function ruleOf({ kind, value = "" }: ChosenList): (item: ItemSummary) => boolean {
   if (isFixed(kind)) return FIXED[kind].has;
   const valuesOf = VALUES[kind];
@@ -65,7 +62,6 @@ function ruleOf({ kind, value = "" }: ChosenList): (item: ItemSummary) => boolea
 }
 
 const chosenKey = computed(() => route.value.list ?? "all");
-/** The list that the address names. */
 export const chosenList = computed(() => parseList(chosenKey.value));
 
 const inList = computed((): readonly Entry[] => {
@@ -74,7 +70,6 @@ const inList = computed((): readonly Entry[] => {
   return chosenList.value.kind === "recent" ? all.toSorted(byChanged).slice(0, RECENT_MAX) : all;
 });
 
-/** The shown entries. */
 export const listedEntries = computed(() => search(inList.value, query.value));
 
 /** Returns the vault for a new Item: that of the list, if it is a vault's list. */
@@ -96,10 +91,8 @@ export function nameOfList({ kind, value = "" }: ChosenList, labelOf: (category:
   return (listState.value === "loaded" && tagOfId(value)) || "Tag";
 }
 
-/** The number of Items in each list, by its key. */
 export const countsOfLists = signal<ReadonlyMap<string, number>>(new Map());
 
-/** The lists of the tags, or of the categories, that have Items. */
 export const listsOf = (kind: "tag" | "category"): ChosenList[] =>
   Array.from(countsOfLists.value.keys(), parseList).filter((list) => list.kind === kind);
 

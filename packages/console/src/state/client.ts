@@ -3,11 +3,9 @@ import { endSession, isSameUser, session, setSession } from "./session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
-const client = createClient({
-  host: location.origin,
-  headers: { "Item-Vault-Console": "1" },
-  attempts: 3,
-});
+export const CONSOLE = { host: location.origin, headers: { "Item-Vault-Console": "1" }, attempts: 3 } as const;
+
+const client = createClient(CONSOLE);
 
 /** Requests about the session itself. Their 401 means that there is none. */
 export const callUnchecked: Call = client.call;
@@ -20,7 +18,7 @@ export const readSession = async (): Promise<Session> => (await callUnchecked("G
  * another user signed in. Otherwise the session, or the required grant, has ended: the page continues with the remaining grant, if the view
  * needs no other. Throws an ItemVaultError.
  */
-async function withSession<T>(request: () => Promise<T>): Promise<T> {
+export async function withSession<T>(request: () => Promise<T>): Promise<T> {
   const used = session.peek();
   try {
     return await request();
@@ -49,7 +47,6 @@ function endRefused(error: unknown, found: Session): never {
 /** Sends a typed request. Throws an ItemVaultError; without a session, the page asks to sign in again. */
 export const call: Call = (operation, ...options) => withSession(() => client.call(operation, ...options));
 
-/** Sends any request. Throws as `call` does. */
 export const send: Send = (method, path, options) => withSession(() => client.send(method, path, options));
 
 /** The same as an object, for the modules that the console shares with the command line. */

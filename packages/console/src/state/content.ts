@@ -7,7 +7,6 @@ interface Options {
   readonly signal?: AbortSignal;
   /** The version of the content, if the Item may have changed since. */
   readonly version?: number;
-  /** Number of first bytes to load. */
   readonly first?: number;
   /** Is called with the number of bytes that have arrived since the call before. */
   readonly onBytes?: (count: number) => void;
@@ -34,17 +33,16 @@ export async function loadContent(item: Owner, file: StoredFile, options: Option
     item.state === "DELETED"
       ? await call(`GET /v1/vaults/{vault}/deleted-items/{item}${CONTENT}`, request)
       : await call(`GET /v1/vaults/{vault}/items/{item}${CONTENT}`, { ...request, ...(version && { query: { version } }) });
-  const reader = data.body!.getReader();
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const transform = (chunk: Uint8Array, output: TransformStreamDefaultController<Uint8Array>) => {
+    onBytes?.(chunk.length);
+    output.enqueue(chunk);
+  };
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      chunks.push(read.value);
-      onBytes?.(read.value.length);
-    }
+    const counted = data.body!.pipeThrough(new TransformStream({ transform }));
+    // No browser opens this type as a page.
+    return await new Response(counted, { headers: { "Content-Type": "application/octet-stream" } }).blob();
   } catch {
     signal?.throwIfAborted();
     throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
   }
-  // No browser opens this type as a page.
-  return new Blob(chunks, { type: "application/octet-stream" });
 }

@@ -10,11 +10,9 @@ export interface ItemPath {
   readonly item: string;
 }
 
-/** Returns the written Item, with its entity tag. Throws as `call` does. */
 export const setFavorite = (path: ItemPath, favorite: boolean) =>
   call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "replace", path: "/favorite", value: favorite }] });
 
-/** Returns and throws as `setFavorite` does. */
 export const setArchived = (path: ItemPath, archived: boolean) =>
   archived
     ? call("POST /v1/vaults/{vault}/items/{item}/archive", { path })

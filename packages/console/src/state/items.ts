@@ -1,14 +1,12 @@
 import { signal } from "@preact/signals";
-import { covers } from "@item-vault/model/permission";
-import { itemsIn, permissionIn, vaultsWith } from "@item-vault/model/permission";
-import type { ItemSummary, Permission, Vault } from "@item-vault/client";
+import { covers, itemsIn, permissionIn, vaultsWith } from "@item-vault/model/permission";
+import type { Item, ItemSummary, Permission, Vault } from "@item-vault/client";
 import { asSummary } from "../failures/broken.ts";
 import { call } from "./client.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
 import { itemKey } from "./item-key.ts";
-import { type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
+import { compareNames, type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";
-import { compareNames } from "./search.ts";
 
 /** The vaults of the session and the summaries of their Items: no value of a field is among them. */
 
@@ -18,7 +16,6 @@ export const entries = signal<readonly Entry[]>([]);
 export const listState = signal<"loading" | "loaded" | "failed">("loading");
 export const listError = signal<unknown>(undefined);
 
-/** The order of `entries`. */
 export const orderName = signal<OrderName>("title");
 
 export function sortBy(name: OrderName): void {
@@ -29,7 +26,6 @@ export function sortBy(name: OrderName): void {
 /** The ids of the vaults that the session lists: known before any request, so the lists of all vaults are one round trip. */
 const listed = (): string[] => vaultsWith("l", session.value?.token ?? { vaults: {} });
 
-/** Returns true if the session has a permission in a vault. */
 export const may = (vault: string, permission: Permission): boolean =>
   covers(permissionIn(session.value?.token?.vaults[vault]), permission);
 
@@ -37,13 +33,11 @@ export const may = (vault: string, permission: Permission): boolean =>
 export const mayCreate = (vault: string): boolean =>
   may(vault, "w") && itemsIn(session.value?.token?.vaults[vault]) === undefined;
 
-/** The vaults in which the session may make Items. */
 export const creatableVaults = (): readonly Vault[] => vaults.value.filter(({ id }) => mayCreate(id));
 
 /** The vaults to which Items may be moved, copied or imported: they are read there to compare them. */
 export const transferTargets = (): readonly Vault[] => creatableVaults().filter(({ id }) => may(id, "r"));
 
-/** Returns true if the session lists any vault. */
 export const listsAny = (): boolean => listed().length > 0;
 
 export const vaultName = (id: string): string => vaults.value.find((vault) => vault.id === id)?.name ?? "";
@@ -61,71 +55,46 @@ export async function loadItems(): Promise<void> {
   }
 }
 
-/** The number of writes of this page that the list shows. */
-let ownWrites = 0;
-
-/** The writes of a vault that the list shows: all up to a number (contract 15.1), and some later ones. */
-interface ShownWrites {
-  upTo: number;
-  readonly later: Set<number>;
-}
-
-const shownWrites = new Map<string, ShownWrites>();
-
-/** Takes down that the list shows a write. Another one before it may be missing still. */
-export function noteShown(vault: string, sequence: number): void {
-  const shown = shownWrites.get(vault);
-  if (!shown || sequence <= shown.upTo) return;
-  shown.later.add(sequence);
-  while (shown.later.delete(shown.upTo + 1)) shown.upTo++;
-}
+/** The number of the last write of each vault (contract 15.1) when its list was loaded. */
+const loadedWrites = new Map<string, number>();
 
 /** After the database was restored: the same numbers are of other writes, so all lists are loaded again. */
-export const forgetShown = (): void => shownWrites.clear();
+export const forgetShown = (): void => loadedWrites.clear();
+
+const lastWriteOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;
 
 /**
- * Loads the Items of a vault that others have written, without its whole list. `ids` has at most 100 ids. After `ended`, nothing changes.
- * Returns `false`, without dropping anything, if this page has written during the load: the answer may be older than the list. Throws an
- * ItemVaultError, or the reason of `ended`.
+ * Loads Items of a vault that others have written. An answer that is older than a write of this page is corrected by the event of that write.
+ * After `ended`, nothing changes. Throws an ItemVaultError, or the reason of `ended`.
  */
-export async function loadWritten(vault: string, ids: readonly string[], ended: AbortSignal): Promise<boolean> {
-  const before = ownWrites;
+export async function loadWritten(vault: string, ids: readonly string[], ended: AbortSignal): Promise<void> {
   const loaded = await loadList(vault, ids.map((id) => `id eq "${id}"`).join(" or "));
   ended.throwIfAborted();
-  if (ownWrites !== before) return false;
-  const present = new Set(loaded.map(({ id }) => id));
   loaded.forEach(putItem);
+  const present = new Set(loaded.map(({ id }) => id));
   for (const id of ids) if (!present.has(id)) dropItem(vault, id);
-  ownWrites = before;
-  return true;
 }
 
 /**
- * Loads the lists of the vaults that others have written to since the last load. After `ended`, nothing changes. Returns `false`, without
- * changes, if this page has written during the load: the answers may be older than the list. Throws an ItemVaultError, or the reason of
- * `ended`.
+ * Loads the lists of the vaults with a write since they were loaded. After `ended`, nothing changes. Returns `false`, without changes, if the
+ * list has changed during the load: the answers may be older. Throws an ItemVaultError, or the reason of `ended`.
  */
 export async function loadChanged(ended: AbortSignal): Promise<boolean> {
-  const before = ownWrites;
+  const before = entries.peek();
   const { data } = await call("GET /v1/vaults");
-  const changed = new Set(data.filter((vault) => shownWrites.get(vault.id)?.upTo !== sequenceOf(vault)).map(({ id }) => id));
-  const lists = await Promise.all(Array.from(changed, (vault) => loadList(vault)));
+  const kept = new Set(data.filter((vault) => loadedWrites.get(vault.id) === lastWriteOf(vault)).map(({ id }) => id));
+  const lists = await Promise.all(data.filter(({ id }) => !kept.has(id)).map(({ id }) => loadList(id)));
   ended.throwIfAborted();
-  if (ownWrites !== before) return false;
-  const present = new Set(data.map(({ id }) => id));
-  const others = entries.value.flatMap(({ item }) => (present.has(item.vault.id) && !changed.has(item.vault.id) ? [item] : []));
+  if (entries.peek() !== before) return false;
+  const others = before.flatMap(({ item }) => (kept.has(item.vault.id) ? [item] : []));
   setVaults(data);
   setItems([...others, ...lists.flat()]);
   return true;
 }
 
-/** The number of the vault's last write (contract 15.1). */
-const sequenceOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;
-
-/** Sets the vaults, before their lists are loaded. */
 function setVaults(loaded: readonly Vault[]): void {
-  shownWrites.clear();
-  for (const vault of loaded) shownWrites.set(vault.id, { upTo: sequenceOf(vault), later: new Set() });
+  forgetShown();
+  for (const vault of loaded) loadedWrites.set(vault.id, lastWriteOf(vault));
   vaults.value = loaded.toSorted((a, b) => compareNames(a.name, b.name));
 }
 
@@ -150,20 +119,25 @@ function setItems(items: readonly ItemSummary[]): void {
 /** Indexes `entries`, which are too many to be searched for each write. */
 const entriesByKey = new Map<string, Entry>();
 
-/** Returns the list's entry of an Item. */
 export const listedEntry = (vault: string, id: string): Entry | undefined => entriesByKey.get(itemKey(vault, id));
 
 function replace(before: Entry | undefined, after: Entry | undefined): void {
-  ownWrites++;
   if (before) entriesByKey.delete(before.key);
   if (after) entriesByKey.set(after.key, after);
   entries.value = replaceEntry(entries.value, before, after, ORDERS[orderName.value].compare);
 }
 
+/** Returns the list's data of an Item: no value of a field but the user name, as in `include=username` (contract 11.8). */
+function summaryOf(item: Item): ItemSummary {
+  const { sections: _sections, fields, files: _files, ...summary } = item;
+  const username = fields.find(({ purpose }) => purpose === "USERNAME")?.value;
+  return username ? { ...summary, username } : summary;
+}
+
 /** Puts an Item that was written into the list, in place of its older version. The list keeps a newer one, which somebody else has written. */
-export function putItem(item: ItemSummary): void {
+export function putItem(item: Item | ItemSummary): void {
   const before = listedEntry(item.vault.id, item.id);
-  if (!before || before.item.version <= item.version) replace(before, entryOf(item));
+  if (!before || before.item.version <= item.version) replace(before, entryOf("fields" in item ? summaryOf(item) : item));
 }
 
 export const dropItem = (vault: string, id: string): void => replace(listedEntry(vault, id), undefined);

@@ -1,5 +1,3 @@
-/** Pages of a list (contract 11.3). */
-
 /** Returns the cursor of the next page from the headers of a page; `undefined` after the last one. */
 export function nextCursor(headers: Headers): string | undefined {
   const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];

@@ -2,9 +2,8 @@ import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
 import { isGone } from "../failures/error-kind.ts";
-import { canRepeat } from "../failures/explain.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
-import { dropItem } from "./items.ts";
+import { dropItem, listedEntry, putItem } from "./items.ts";
 
 /** The open Item with its values. They are fetched when it is opened, and dropped when another place is opened. */
 
@@ -22,7 +21,6 @@ export type OpenState =
 
 export const open = signal<OpenState>({ state: "closed" });
 
-/** Loads the Item from the service, with its entity tag. Throws as `call` does. */
 export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
 
 /** Returns true if the Item is the open one, loaded or not. */
@@ -46,23 +44,37 @@ export async function openItem(vault: string, id: string): Promise<void> {
   }
 }
 
-/**
- * Checks that the open Item may still be read if the list does not have it. The list may be older than the Item, so the Item stays until an
- * answer refuses it: the Item or its vault no longer exists, or the session lost access.
- */
-export async function recheckItem(vault: string, id: string): Promise<void> {
-  try {
-    await loadItem(vault, id);
-  } catch (error) {
-    if (!canRepeat(error) && isOpen(vault, id)) open.value = { state: "failed", key: itemKey(vault, id), error };
-  }
-}
-
-/** Replaces the open Item with the answer to a write. */
 export function setOpened(opened: Opened): void {
   open.value = { state: "loaded", key: keyOfItem(opened.item), opened };
 }
 
 export function closeItem(): void {
   open.value = { state: "closed" };
+}
+
+export interface Written {
+  readonly data: Item;
+  readonly etag: string | undefined;
+}
+
+/** Shows a written Item in the list, and in the view if the Item is still open and no newer version is shown. */
+export function takeWritten(written: Written): void {
+  putItem(written.data);
+  showWritten(written);
+}
+
+function showWritten({ data: item, etag = "" }: Written): void {
+  const { value } = open;
+  if (!isOpen(item.vault.id, item.id)) return;
+  if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
+}
+
+/**
+ * Loads the Item after a write whose answer is not the Item, for example of a File. An Item that was since deleted does not return to the
+ * list. Throws as `call` does.
+ */
+export async function refreshItem(vault: string, id: string): Promise<void> {
+  const written = await loadItem(vault, id);
+  if (listedEntry(vault, id)) putItem(written.data);
+  showWritten(written);
 }

@@ -1,11 +1,24 @@
 import { signal } from "@preact/signals";
 import type { SignIn } from "@item-vault/client";
 import { parseRoute } from "../routes.ts";
-import { askedLogin } from "./asked-login.ts";
 import { callUnchecked } from "./client.ts";
 import { navigate } from "./route.ts";
 
 /** The sign-in at the identity provider, which is a page of its own (contract 25.12). */
+
+/**
+ * The login that a program on this computer asks for: the query with which it has opened the console (contract 28.3), or "". It is kept in the
+ * memory of the page, and not in the address, which the history records.
+ */
+export const askedLogin = signal("");
+
+/** Takes the query over when the page was opened at the address of logins. */
+export function takeAskedLogin(): void {
+  if (location.pathname !== "/console/authorize") return;
+  askedLogin.value = location.search;
+  history.replaceState(null, "", "/console/");
+  navigate({ view: "authorize" }, { replace: true });
+}
 
 /** True if the service has an identity provider for people. */
 export const providerOffered = signal(false);

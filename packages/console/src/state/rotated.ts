@@ -2,9 +2,7 @@ import { effect, signal } from "@preact/signals";
 import { session } from "./session.ts";
 import type { Action } from "./toasts.ts";
 
-/** A field whose value was rotated. */
 export interface Rotated {
-  /** The name of the field. */
   readonly name: string;
   readonly before: string;
   readonly after: string;

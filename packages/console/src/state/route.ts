@@ -1,7 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { formatRoute, parseRoute, type Route } from "../routes.ts";
 
-/** The place that the address names. */
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));
 

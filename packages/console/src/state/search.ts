@@ -51,7 +51,6 @@ export const byTitle: Order = (a, b) => compareTexts(a.titleKey, b.titleKey) || 
 export const byChanged: Order = (a, b) => compareTexts(b.item.updatedAt, a.item.updatedAt) || byTitle(a, b);
 const byCreated: Order = (a, b) => compareTexts(b.item.createdAt, a.item.createdAt) || byTitle(a, b);
 
-/** The orders of the list. */
 export const ORDERS = {
   title: { label: "Alphabetical", compare: byTitle },
   changed: { label: "Last changed first", compare: byChanged },

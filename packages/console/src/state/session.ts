@@ -23,7 +23,6 @@ export const askedCodes = signal<readonly string[]>([]);
 /** True until the page has shown the "signed in by link" notice. */
 export const linkNotice = signal(false);
 
-/** Returns the name of the signed-in user, for people. */
 export function nameOfSession({ person, token, admin }: Session): string {
   const name = person?.email ?? token?.name;
   if (name === undefined) return "admin";
@@ -55,7 +54,6 @@ export function isSameUser(next: Session): boolean {
   return hasGrant(next) && ((admin && next.admin) || (token !== undefined && token.id === next.token?.id));
 }
 
-/** Returns true if a session has the grant that the view needs. */
 function hasGrant(next: Session): boolean {
   const needs = (session.value ?? next).token === undefined ? "admin" : VIEWS[route.value.view].needs;
   return { token: next.token !== undefined, admin: next.admin, any: true }[needs];

@@ -1,7 +1,7 @@
+import { effect } from "@preact/signals";
 import { ItemVaultError, type Session, type SignIn } from "@item-vault/client";
 import { explain } from "../failures/explain.ts";
-import { askedCodes, linkNotice, sessionState, setSession, signInMessage } from "./session.ts";
-import { tellTabs, watchSession } from "./watch-session.ts";
+import { askedCodes, endSession, isSameUser, linkNotice, session, sessionState, setSession, signInMessage } from "./session.ts";
 import { callUnchecked, readSession } from "./client.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
 import { goToProvider, type Opened, providerOffered, takeAnswer } from "./provider.ts";
@@ -17,20 +17,16 @@ export async function signIn(credential: SignIn): Promise<void> {
   tellTabs();
 }
 
-/** Returns the session, for which the browser has a cookie. Throws an ItemVaultError. */
 const exchange = async (credential: SignIn): Promise<Session> =>
   (await callUnchecked("POST /console/session", { body: credential })).data;
 
-/** Loads the session's remaining grants. Throws an ItemVaultError. */
 export const reloadSession = async (): Promise<void> => setSession(await readSession());
 
-/** Ends the session. Throws an ItemVaultError. */
 export async function signOut(): Promise<void> {
   await callUnchecked("DELETE /console/session");
   tellTabs();
 }
 
-/** Loads the page again after signing out. */
 export function leavePage(): void {
   // The browser may ask whether to leave the input, and may keep the page for its back button.
   addEventListener("pagehide", () => setSession(undefined), { once: true });
@@ -52,10 +48,8 @@ addEventListener("pageshow", ({ persisted }) => {
   if (persisted && sessionState.value !== "signed-in") reload();
 });
 
-/** Returns true if the address is a sign-in link. */
 export const hasSignInCode = (): boolean => SIGN_IN.test(location.hash);
 
-/** Why a sign-in link did not sign in, in words. */
 export const explainLink = (error: unknown): string =>
   error instanceof ItemVaultError && error.status === 401
     ? "This link has been used, or is older than 5 minutes."
@@ -100,8 +94,8 @@ function showFailure(error: unknown): void {
 
 /** Redeems codes, at least one. Each exchange ends the session before it, so no other request is sent until the last one. */
 async function redeem([code, ...others]: readonly string[]): Promise<Session> {
-  const session = await exchange({ code: code! });
-  return others.length === 0 ? session : redeem(others);
+  const made = await exchange({ code: code! });
+  return others.length === 0 ? made : redeem(others);
 }
 
 /** Signs in with the codes of a link, replacing any session. Throws an ItemVaultError. */
@@ -120,4 +114,39 @@ function ignoreAbsence(error: unknown): undefined {
 async function loadSession(opened: Opened): Promise<Session> {
   if (typeof opened === "object") return exchange(opened);
   return (await readSession().catch(ignoreAbsence)) ?? exchange({});
+}
+
+/** Notices when the session ends without a request: at its time, and when another tab of the browser has signed in or out. */
+const tabs = new BroadcastChannel("item-vault-session");
+
+/** Called after this tab has signed in or out: all tabs have one cookie. */
+// A channel reaches this origin only, so it takes no origin.
+// oxlint-disable-next-line unicorn/require-post-message-target-origin
+const tellTabs = (): void => tabs.postMessage("changed");
+
+/** Compares the session of the page with that of the cookie. Without an answer, the page is not changed. */
+async function checkSession(): Promise<void> {
+  if (sessionState.value !== "signed-in" && sessionState.value !== "ended") return;
+  const shown = session.peek();
+  try {
+    const next = await readSession();
+    if (!isSameUser(next)) endSession(next);
+    else if (sessionState.value === "ended" || JSON.stringify(next) !== JSON.stringify(session.value)) setSession(next);
+  } catch (error) {
+    // The answer may be from before a sign-in.
+    if (error instanceof ItemVaultError && error.status === 401 && session.peek() === shown) endSession();
+  }
+}
+
+/** The least time between two checks, should the clock of the computer be wrong. */
+const LEAST = 60_000; // milliseconds
+
+function watchSession(): void {
+  tabs.addEventListener("message", () => void checkSession());
+  effect(() => {
+    if (!session.value) return undefined;
+    const left = Date.parse(session.value.expiresAt) - Date.now();
+    const timer = setTimeout(() => void checkSession(), Math.max(LEAST, left));
+    return () => clearTimeout(timer);
+  });
 }

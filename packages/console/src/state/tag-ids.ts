@@ -15,5 +15,4 @@ export function idOfTag(tag: string): string {
   return id;
 }
 
-/** The tag with an id, once `idOfTag` was called for it. */
 export const tagOfId = (id: string): string | undefined => tagsById.get(id);

@@ -2,17 +2,14 @@ import { explain, Problem } from "../failures/explain.ts";
 import { type ItemPath, restoreItem } from "./item-writes.ts";
 import { call } from "./client.ts";
 import { isGone } from "../failures/error-kind.ts";
-import { isOpen } from "./opened.ts";
+import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
-import { summaryOf } from "./summary.ts";
 import { type Action, showToast } from "./toasts.ts";
-import { takeWritten, type Written } from "./written.ts";
 
 /** The undo of a write: the action of the message that reports the write. */
 
-/** Returns an undo action. `run` writes the earlier state, and reports it. */
 export const undo = (run: () => Promise<void>): Action => ({
   label: "Undo",
   run: () => void run().catch((error: unknown) => showToast(explain(error), "failed")),
@@ -37,7 +34,7 @@ export const canRestore = (vault: string): boolean => may(vault, "r") && session
 export function undoDeletion(path: ItemPath): Action | undefined {
   if (!canRestore(path.vault)) return undefined;
   return undo(async () => {
-    putItem(summaryOf(await restoreItem(path)));
+    putItem(await restoreItem(path));
     showToast("Restored");
     if (route.value.view === "items" && route.value.item === undefined) navigate({ view: "items", ...path });
   });
@@ -63,7 +60,7 @@ export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
  * Item is in both vaults.
  */
 export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Promise<void> {
-  putItem(summaryOf(await restoreItem(from)));
+  putItem(await restoreItem(from));
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: copy, headers: { "If-Match": etag } });
   } catch (error) {

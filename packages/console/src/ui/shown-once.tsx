@@ -65,12 +65,10 @@ interface Props {
   readonly onClose: () => void;
   /** Returns the content. `copySecret` copies the secret, or a text with it. */
   readonly children: (copySecret: (what: string, text: string) => void) => ComponentChildren;
-  /** Further buttons. */
-  readonly actions?: ComponentChildren;
 }
 
 /** A dialog with a secret that is nowhere else. It warns once before it is closed, or its place is left, without a copy. */
-export function ShownOnce({ title, secret, onClose, children, actions }: Props) {
+export function ShownOnce({ title, secret, onClose, children }: Props) {
   const copied = useSignal(false);
   const { warned, close } = useWarning(() => secret !== undefined && !copied.value, onClose);
   const copySecret = async (what: string, text: string) => {
@@ -87,8 +85,7 @@ export function ShownOnce({ title, secret, onClose, children, actions }: Props) 
           </p>
         )}
         <div class="buttons">
-          {actions}
-          <button type="button" class={secret === undefined && actions ? "primary" : ""} onClick={close}>
+          <button type="button" onClick={close}>
             {warns ? "Close without copying" : "Done"}
           </button>
         </div>
