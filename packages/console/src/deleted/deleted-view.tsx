@@ -109,7 +109,7 @@ function Row({ item, tabIndex }: { readonly item: DeletedItemSummary; readonly t
       <Tile title={item.title} category={item.category} />
       <span class="title">{titleOf(item)}</span>
       <span class="quiet">
-        {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
+        {formatTime(item.deletedAt)} by <Who id={item.deletedBy} vault={item.vault.id} />
         {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
       </span>
     </a>
