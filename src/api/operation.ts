@@ -32,6 +32,8 @@ export type GuardedAccess =
         /** A token with some Items of the vault only is refused. */
         readonly whole?: true;
       }
+    /** A session of the console that acts as a token with the permission. The token itself gets the 403 (contract 24.13). */
+    | { readonly by: "session"; readonly permission: Permission; readonly outside: "out_of_scope" }
   ) & {
     /** Only by `Authorization`: a session of the console does not count. */
     readonly direct?: true;

@@ -22,6 +22,7 @@ const DESTROY: GuardedAccess = { by: "token", permission: "d", outside: "out_of_
 const FIND: GuardedAccess = { by: "token", permission: "r", outside: "vault_not_found" };
 /** The answer has no field but the user name, no File and no content. */
 const LIST: GuardedAccess = { by: "token", permission: "l", outside: "out_of_scope" };
+const LIST_IN_SESSION: GuardedAccess = { by: "session", permission: "l", outside: "out_of_scope" };
 
 /** A write to an Item that exists. */
 const CHANGE = { conditional: true, idempotent: true } as const;
@@ -94,6 +95,7 @@ export const OPERATIONS = {
   resolveReferences: { method: "POST", path: "/v1/resolve", access: BY_TOKEN, action: "READ", json: true, local: true },
   listVaults: { method: "GET", path: "/v1/vaults", access: BY_TOKEN, action: "READ", local: true },
   getVault: { method: "GET", path: VAULT, access: LIST, action: "READ", local: true },
+  listActors: { method: "GET", path: `${VAULT}/actors`, access: LIST_IN_SESSION, action: "UNLOGGED" },
   listActivity: { method: "GET", path: "/v1/activity", access: BY_TOKEN, action: "UNLOGGED", local: true },
 
   listItems: { method: "GET", path: ITEMS, access: { ...LIST, outside: "vault_not_found" }, action: "READ", local: true },

@@ -1,6 +1,7 @@
 /** The endpoints of the API: each exports its handlers under the ids of their operations. */
 
 export * from "./endpoints/activity.ts";
+export * from "./endpoints/actors.ts";
 export * from "./endpoints/admin-backup-objects.ts";
 export * from "./endpoints/admin-backups.ts";
 export * from "./endpoints/admin-issuers.ts";

@@ -38,12 +38,16 @@ export async function authenticate(route: Pick<Route, "access" | "action">, c: C
   return schema.ok ? caller : schema;
 }
 
-/** Returns true if the caller's token grants the route's permission in the vault of the path, or may issue tokens if the route needs that. */
+/**
+ * Returns true if the caller's token grants the route's permission in the vault of the path, is used by a session or may issue tokens if the route
+ * needs that.
+ */
 export function isAllowed(access: GuardedAccess, { vaults, claims }: Caller, { vault }: Target): boolean {
   if (access.by === "admin") return true;
   if (access.permission === undefined) return !access.delegates || claims.delegate === true;
   const scope = vaults[vault];
-  return covers(permissionIn(scope), access.permission) && !(access.whole && itemsIn(scope));
+  if (!covers(permissionIn(scope), access.permission)) return false;
+  return access.by === "session" ? claims.session !== undefined : !(access.whole && itemsIn(scope));
 }
 
 /** Returns the target. An Item outside the token's scope is replaced by an id that names nothing (contract 8.15). */

@@ -79,7 +79,8 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
 function refuseOutsider({ access }: Route, { vaults }: Caller, { vault }: Target): Refusal {
   if (!("outside" in access)) return fail("out_of_scope", "issue tokens");
   const scope = vaults[vault];
-  const lacks = missing(permissionIn(scope), access.permission) ?? (itemsIn(scope) && "make Items in");
+  const others = access.by === "session" ? scope && "see who wrote in" : itemsIn(scope) && "make Items in";
+  const lacks = missing(permissionIn(scope), access.permission) ?? others;
   return fail(access.outside, access.outside === "out_of_scope" ? lacks : undefined);
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { admin, sendRequest } from "../sdk/support/requests.ts";
+import { admin, makeToken, sendRequest } from "../sdk/support/requests.ts";
 import { firstIdAt } from "@item-vault/model/ids";
 import type { Page } from "playwright-core";
 import { checkLooks } from "./support/accessibility.ts";
@@ -55,6 +55,35 @@ describe("the activity", () => {
       )
       .toBeGreaterThan(0);
     expect(await today.getByText("Chrome on Linux").count()).toBeGreaterThan(0);
+  });
+
+  it("names who has read to an administrator only, and who has written to everybody", async () => {
+    const { vault, token, items } = await seed([login("Read")]);
+    const reader = await makeToken({ [vault]: "r" }, "uuid");
+    await sendRequest("GET", `v1/vaults/${vault}/items/${items[0]}`, reader.token);
+    const page = await openPage({ token: (await makeToken({ [vault]: "r" }, "uuid")).token });
+    const administrator = await openPage();
+    await signIn(administrator, token, inject("secrets").ADMIN_TOKEN);
+    for (const [name, shown] of [
+      [`a person (${reader.id.slice(0, 8)})`, page],
+      ["test", administrator],
+    ] as const) {
+      await expect
+        .poll(
+          async () => {
+            await shown.goto("/console/#/activity");
+            await shown.reload();
+            await shown.getByRole("row", { name: /created Read/ }).waitFor();
+            return shown
+              .getByRole("row", { name: /viewed Read/ })
+              .filter({ hasText: name })
+              .count();
+          },
+          { timeout: 120_000 },
+        )
+        .toBe(1);
+    }
+    await page.getByRole("row", { name: /test created Read/ }).waitFor();
   });
 
   it("is filtered by days, and saved as a file with all that matches", async () => {

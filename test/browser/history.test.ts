@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
-import { makeToken, sendRequest } from "../sdk/support/requests.ts";
+import { admin, makeToken, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
@@ -126,7 +126,7 @@ describe("the versions of an Item", () => {
     const { page, goto } = await openChanged("r", { width: 390, height: 780, colorScheme: "dark" });
     await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
     await goto();
-    await page.getByText(/^Changed .* by someone else \([0-9a-f]{8}\), created/).waitFor();
+    await page.getByText(/^Changed .* by test, created/).waitFor();
     expect(await page.getByRole("button", { name: "More actions", exact: true }).count()).toBe(0);
     await page.getByRole("link", { name: "Versions" }).click();
     await page.getByText("Version 2").waitFor();
@@ -303,22 +303,50 @@ describe("deleted Items", () => {
   });
 });
 
+/** Returns the number of requests of a page for names of actors. */
+function countOfActors(page: Page): () => number {
+  let count = 0;
+  page.on("request", (request) => void (request.url().includes("/actors") && count++));
+  return () => count;
+}
+
 describe("who has written", () => {
-  it("is the session itself, or a token: by its name for an administrator, otherwise in words", async () => {
+  it("is the session itself, or a token, which everybody sees by its name", async () => {
     const { vault, token, tokenId, items } = await seed([login("Mine")]);
     const other = (await makeToken({ [vault]: "r" }, "uuid")).token;
     const own = await openPage({ token });
     const stranger = await openPage({ token: other });
-    const admin = await openPage();
-    await signIn(admin, other, inject("secrets").ADMIN_TOKEN);
+    const administrator = await openPage();
+    await signIn(administrator, other, inject("secrets").ADMIN_TOKEN);
     for (const [name, page] of [
       ["you", own],
-      ["test", admin],
-      [`someone else (${tokenId.slice(0, 8)})`, stranger],
+      ["test", administrator],
+      ["test", stranger],
     ] as const) {
       await page.goto(`/console/#/items/${vault}/${items[0]}`);
       await page.getByText(` by ${name}, created`).waitFor();
       expect(await page.getByTitle(tokenId).innerText()).toBe(name);
     }
+  });
+
+  it("is named on each version and each deleted Item, also after the token was revoked, by one request", async () => {
+    const { vault, token, tokenId, items } = await seed([login("Kept"), login("Gone")]);
+    const path = `v1/vaults/${vault}/items/${items[0]}`;
+    const other = await admin("POST", "tokens", { name: "\u202eevil <b>", vaults: { [vault]: "rw" } });
+    await sendRequest("PATCH", path, other.token, [{ op: "replace", path: "/title", value: "Changed" }]);
+    await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[1]}`, token);
+    await admin("DELETE", `tokens/${tokenId}`);
+    const reader = (await makeToken({ [vault]: "rw" }, "uuid")).token;
+    const [page, direct] = [await openPage({ token: reader }), await openPage({ token: reader })];
+    const asked = [page, direct].map(countOfActors);
+    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    await page.getByText(/ by \[U\+202E\]evil <b>, created/).waitFor();
+    await page.getByRole("link", { name: "Versions" }).click();
+    await expect.poll(() => page.getByTitle(tokenId).innerText()).toBe("test");
+    for (const one of [page, direct]) {
+      await one.goto("/console/#/deleted");
+      await one.getByText(/ by test/).waitFor();
+    }
+    expect(asked.map((count) => count())).toEqual([1, 1]);
   });
 });

@@ -862,6 +862,14 @@ export interface Actor {
   originUnknown?: true;
 }
 
+/** Who wrote in a vault (contract 24.13). */
+export interface ActorName {
+  /** The id of a token, person or rule, as `lastEditedBy` and `actor` have it. */
+  id: Id;
+  /** The name; of a person the part of the email before the `@`. */
+  name: string;
+}
+
 /** What the request was about (contract 13.6, 16.12). */
 export interface ActivityResource {
   /** What it is. */
@@ -1695,6 +1703,21 @@ export interface Operations {
     };
     body: undefined;
     answer: Vault;
+  };
+  /** List who wrote in a vault */
+  "GET /v1/vaults/{vault}/actors": {
+    id: "listActors";
+    path: {
+      /** The id of the vault (contract 3.2). */
+      vault: IdInput;
+    };
+    query: {
+      /** Only those who wrote this Item (contract 24.13). */
+      item?: IdInput;
+    };
+    headers: Record<string, never>;
+    body: undefined;
+    answer: ActorName[];
   };
   /** Read the activity log */
   "GET /v1/activity": {

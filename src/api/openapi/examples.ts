@@ -23,6 +23,8 @@ export const summary = {
   lastEditedBy: TOKEN,
 };
 
+export const actorName = { id: TOKEN, name: "deploy" };
+
 export const file = {
   id: "5f0c2b1e-94a1-4f0c-8e0b-0d7a3b9c6e21",
   name: "ca.pem",

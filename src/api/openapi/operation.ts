@@ -74,6 +74,7 @@ const BY: Readonly<Record<Access["by"], readonly FailureKind[]>> = {
   metrics: ["unauthorized", "route_not_found", "rate", "internal", "misconfigured", "unavailable"],
   admin: ["unauthorized", "route_not_found", "rate", ...VALUES],
   token: ["unauthorized", "rate", ...VALUES],
+  session: ["unauthorized", "rate", ...VALUES],
   console: ["cross_site", "unauthorized", "rate", "internal", "misconfigured", "schema", "unavailable"],
 };
 
@@ -105,12 +106,13 @@ const OF_ROW = {
 /** Returns the parameters of a path in order. The path is written as in OpenAPI. */
 export const partsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as keyof typeof pathParameters);
 
+const actsAsToken = (access: Access) => access.by === "token" || access.by === "session";
+
 /** Returns every kind of failure with which an operation can answer. */
 export function failuresOf(row: Row): ReadonlySet<FailureKind> {
   const { access } = row;
   const implied = Object.entries(OF_ROW).flatMap(([name, kinds]) => (row[name as keyof typeof OF_ROW] ? kinds : []));
-  const scoped =
-    access.by === "token" && (access.permission === undefined ? access.delegates : access.outside === "out_of_scope");
+  const scoped = actsAsToken(access) && (access.permission === undefined ? access.delegates : access.outside === "out_of_scope");
   const kinds = new Set<FailureKind>([
     ...BY[access.by],
     ...partsOf(row.path).flatMap((name) => OF_PATH[name]),
@@ -128,7 +130,7 @@ export function failuresOf(row: Row): ReadonlySet<FailureKind> {
 const SESSION = { session: [] };
 const securityOf = ({ by, direct }: Access): readonly Readonly<Record<string, readonly never[]>>[] => {
   if (by === "everybody") return [];
-  if (by === "console") return [SESSION];
+  if (by === "console" || by === "session") return [SESSION];
   return [{ [by]: [] }, ...(by === "metrics" || direct ? [] : [SESSION])];
 };
 
@@ -137,7 +139,7 @@ const NEAR: readonly HeaderName[] = ["ServedBy", "Age", "Bookmark"];
 function responseOf({ access, near, coordinated }: Row, { description, content, headers = [] }: Answer): Response {
   const names: readonly HeaderName[] = [
     ...EVERYWHERE,
-    ...(access.by === "token" ? ["TokenExpires" as const] : []),
+    ...(actsAsToken(access) ? ["TokenExpires" as const] : []),
     ...(near ? NEAR : []),
     ...(coordinated ? ["BookmarkOfWrite" as const] : []),
     ...headers,
@@ -166,12 +168,12 @@ export function operationOf(row: Row): OperationObject {
     summary,
     description,
     security: securityOf(access),
-    ...(access.by === "token" && access.permission !== undefined && { "x-permission": access.permission }),
+    ...(actsAsToken(access) && access.permission !== undefined && { "x-permission": access.permission }),
     ...(used.length > 0 && { parameters: used }),
     ...(body && { requestBody: body }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, responseOf(row, answer)])),
-      ...errorsOf(failuresOf(row), access.by === "token" ? "token" : "other"),
+      ...errorsOf(failuresOf(row), actsAsToken(access) ? "token" : "other"),
     },
   };
 }

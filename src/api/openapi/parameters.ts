@@ -78,6 +78,7 @@ export const parameters = {
     "Only entries of this token, of the admin, or of the service itself. Not with `offset` (contract 13.25).",
     { anyOf: [ref("IdInput"), { type: "string", enum: [ADMIN, SERVICE] }] },
   ),
+  OfItem: inQuery("item", "Only those who wrote this Item (contract 24.13).", ref("IdInput")),
   ByItem: inQuery("item", "Only entries about this Item. Not with `offset` (contract 13.25).", ref("IdInput")),
   ByAction: inQuery("action", "Only entries with this `action`. Not with `offset` (contract 13.25).", {
     type: "string",

@@ -124,7 +124,7 @@ export async function loadRepeated(
 }
 
 /** A row of `ended_tokens`; without the time of its end, a row of the allow-list. */
-type EndedRow = TokenRow & { ended_at?: number };
+export type EndedRow = TokenRow & { ended_at?: number };
 
 /** A token whose row cannot be decrypted, because a root key is missing or the row is damaged. Times are Unix seconds. */
 export interface BrokenToken {

@@ -56,7 +56,7 @@ const bearer = (text: string) => ({ Authorization: `Bearer ${text}` });
 
 /** Draws who asks: the one who may, as a rule. */
 function drawCaller(w: World, { access: { by }, path }: Operation, place: Ids): Readonly<Record<string, string | undefined>> {
-  const session = () => ({ ...CONSOLE, Cookie: w.one("cookie") });
+  const session = (of: Ids = {}) => ({ ...CONSOLE, Cookie: w.one("cookie", of) });
   if (w.chance(0.03))
     return w.pick([
       {},
@@ -74,6 +74,7 @@ function drawCaller(w: World, { access: { by }, path }: Operation, place: Ids): 
   if (by === "everybody") return {};
   const { vault, parent } = place;
   const owner: Ids = parent ? { token: parent } : vault ? { vault } : {};
+  if (by === "session") return session(owner);
   return w.chance(0.03) ? session() : bearer(w.one(path === "/v1/tokens" ? "parent" : "bearer", owner));
 }
 

@@ -94,7 +94,11 @@ const MADE: Partial<Record<OperationId, Learn>> = {
   exchangeToken: named("bearer", ({ body }) => body.access_token),
   createSignInCode: named("code", ({ body }) => body.code),
   createAdminSignInCode: named("code", ({ body }) => body.code),
-  signIn: named("cookie", ({ headers }) => /^[^;]*/.exec(headers["set-cookie"] ?? "")?.[0]),
+  signIn(w, _, ref) {
+    const cookie = ref(({ headers }) => /^[^;]*/.exec(headers["set-cookie"] ?? "")?.[0]);
+    const vault = ref(({ body }) => Object.keys(body.token?.vaults ?? {})[0]);
+    w.add("cookie", cookie, vault === "" ? {} : { vault });
+  },
   listEvents: named("cursor", ({ body }) => body?.last),
   listBackupObjects: named("object", ({ body }) => body?.objects?.at(-1)?.key),
   createToken: learnToken,

@@ -30,6 +30,7 @@ const secretOf = ({ row: { access }, world, target }: Case): string | undefined 
     metrics: env.METRICS_TOKEN,
     admin: env.ADMIN_TOKEN,
     token: world.token,
+    session: target.ids["session"],
     console: target.ids["session"],
   })[access.by];
 
@@ -99,6 +100,8 @@ const SPECIAL: Readonly<Record<string, Recipe>> = {
   "getOwnToken 400": (given) => withBookmark(given),
   "listChildTokens 400": (given) => withBookmark(given),
   "listVaults 400": changed({ query: "?filter=unknown" }),
+  "listActors 404": changed({ query: `?item=${crypto.randomUUID()}` }),
+  "listActors 429": tooManyOfSession,
   "listActivity 400": changed({ query: "?limit=0" }),
   "listTokenActivity 400": changed({ query: "?limit=0" }),
   "listAdminActivity 400": changed({ query: "?limit=0" }),

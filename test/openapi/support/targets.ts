@@ -70,7 +70,9 @@ async function prepare(world: World, row: Row): Promise<Record<string, string>> 
   if (row.operationId === "exchangeToken") return { form: await newForm() };
   if (row.operationId === "beginSignIn") return { provider: (await startProvider()).server.url };
   if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
-  return row.access.by === "admin" ? prepareAdmin(row) : prepareItem(world, row);
+  if (row.access.by === "admin") return prepareAdmin(row);
+  const ids = await prepareItem(world, row);
+  return row.access.by === "session" ? { ...ids, session: await signIn({ token: world.token }) } : ids;
 }
 
 /** What only the session of a person may do, and what comes after it. */
@@ -186,7 +188,7 @@ const INPUTS: Readonly<Record<string, (ids: Readonly<Record<string, string>>) =>
 };
 
 function authenticationOf({ access }: Row, secret: string | undefined): Record<string, string> {
-  if (access.by === "console") return { ...CONSOLE, Cookie: `${COOKIE}=${secret}` };
+  if (access.by === "console" || access.by === "session") return { ...CONSOLE, Cookie: `${COOKIE}=${secret}` };
   return secret === undefined ? {} : { Authorization: `Bearer ${secret}` };
 }
 

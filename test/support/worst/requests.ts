@@ -880,9 +880,11 @@ const CONSOLE = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
 const SESSION = "/console/session";
 const CLAIMS = "the claims of the token are sealed in the row, and the index by token gets an entry";
 
-/** The headers of a request with a session of a token of 100 vaults, over https and over http. */
-async function wideSession(world: World): Promise<Record<string, string>> {
-  const { token } = await wideToken(world);
+/** The headers of a request with a session of a token of 100 vaults. */
+const wideSession = async (world: World) => sessionOf(world, (await wideToken(world)).token as string);
+
+/** The headers of a request with a session of a token, over https and over http. */
+async function sessionOf(world: World, token: string): Promise<Record<string, string>> {
   const store = await openStore(world.env, Date.now());
   const claims = store.ok ? await verifyToken(store.value.keyring, token, Date.now(), 0) : store;
   if (!store.ok || !claims.ok) throw new Error("The token does not verify");
@@ -896,7 +898,25 @@ async function wideSession(world: World): Promise<Record<string, string>> {
   return { ...CONSOLE, Cookie: `__Host-item-vault-session=${text}; item-vault-session=${text}` };
 }
 
+const ACTORS = "GET /v1/vaults/:vault/actors";
+
 const sessions: readonly WorstRequest[] = [
+  {
+    endpoint: ACTORS,
+    why: "2,500 writes",
+    prepare: async (world) => {
+      const { vault, token } = await vaultWithEvents(world);
+      return { path: `/v1/vaults/${vault}/actors`, headers: await sessionOf(world, token) };
+    },
+  },
+  {
+    endpoint: ACTORS,
+    why: "an Item with 100 earlier versions with large tags",
+    prepare: async (world) => {
+      const { vault, path, token } = await vaultWithVersions(world);
+      return { path: `/v1/vaults/${vault}/actors?item=${path.slice(-36)}`, headers: await sessionOf(world, token) };
+    },
+  },
   {
     endpoint: "POST /v1/sign-in-codes",
     why: "a token of 100 vaults",

@@ -1,5 +1,4 @@
 import { useLayoutEffect } from "preact/hooks";
-import { loadNames } from "../state/names.ts";
 import { entries as items } from "../state/items.ts";
 import { session } from "../state/session.ts";
 import { Chart } from "../ui/chart.tsx";
@@ -17,6 +16,7 @@ import { FilterBar } from "./filter-bar.tsx";
 import { boundsOf, isFiltered, NO_FILTERS } from "./filters.ts";
 import { type Log, LOGS } from "./load.ts";
 import { MoreEntries } from "./more-entries.tsx";
+import { loadNames } from "./names.ts";
 import { failure, loaded, loadMore, query, show, since, state } from "./state.ts";
 
 /** The entries of a log, their filters, and their number on each day. */
@@ -29,7 +29,7 @@ export function ActivityView() {
   useLayoutEffect(() => show(logs.includes(query.value.log) ? query.value.log : logs[0]!, NO_FILTERS), []);
   const { entries, next } = loaded.value;
   const { log } = query.value;
-  useLayoutEffect(() => void (log === "admin" && loadNames("subjects")), [log]);
+  useLayoutEffect(() => loadNames("actors", ...(log === "admin" ? (["subjects"] as const) : [])), [log]);
   return (
     <Page title="Activity" actions={<Actions logs={logs} />}>
       <FilterBar />

@@ -1,14 +1,15 @@
 import type { Entry as ListedItem } from "../state/search.ts";
 import { addressOf } from "../state/route.ts";
-import { knownName, vaultNameOf } from "../state/names.ts";
+import { knownName } from "../state/names.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { type Columns, Table } from "../ui/table.tsx";
 import { DAY_MS, formatDate, formatHour, formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { nameAgent } from "./agents.ts";
-import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
+import { type Entry, isBroken, itemsOf, kindOf, type Listed, vaultOf } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
 import { foldByDay, type Row } from "./fold.ts";
+import { vaultNameOf } from "./names.ts";
 import { sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
 import { shorten } from "../ui/texts.ts";
 import { may } from "../state/items.ts";
@@ -39,7 +40,7 @@ type Names = Required<Omit<Props, "entries">>;
 
 const columnsOf = (names: Names): Columns<Row> => [
   { label: "Time", cell: ({ entry: { timestamp = "" } }) => <Time timestamp={timestamp} /> },
-  { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} /> },
+  { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} vault={writtenVault(entry)} /> },
   {
     label: "What",
     cell: ({ entry, count }) =>
@@ -47,6 +48,9 @@ const columnsOf = (names: Names): Columns<Row> => [
   },
   { label: "Client", cell: ({ entry }) => !isBroken(entry) && <From actor={entry.actor} /> },
 ];
+
+/** The vault in which the actor has written; empty for other entries, because the service names only those who write. */
+const writtenVault = (entry: Entry): string => (kindOf(entry) === "writes" ? vaultOf(entry) : "");
 
 /** In words within the last day, then the hour. */
 const Time = ({ timestamp }: { readonly timestamp: string }) => {

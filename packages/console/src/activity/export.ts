@@ -1,11 +1,12 @@
 import { saveFile } from "../ui/save-file.ts";
 import { entries as items } from "../state/items.ts";
-import { nameOf, vaultNameOf } from "../state/names.ts";
+import { nameOf } from "../state/names.ts";
 import { csvOf, type Names } from "./csv.ts";
 import type { Listed } from "./entries.ts";
 import { itemName } from "./filter-bar.tsx";
 import type { Filters } from "./filters.ts";
 import { loadEntries, type Log } from "./load.ts";
+import { vaultNameOf } from "./names.ts";
 
 /** The entries that match, as a file. */
 

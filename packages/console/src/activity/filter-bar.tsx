@@ -2,9 +2,10 @@ import { useSignal } from "@preact/signals";
 import type { Entry as ListedItem } from "../state/search.ts";
 import { titleOf } from "../items/categories.ts";
 
-import { nameOf, vaultNameOf } from "../state/names.ts";
+import { nameOf } from "../state/names.ts";
 import { type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.ts";
 import { ItemChoice } from "./item-choice.tsx";
+import { vaultNameOf } from "./names.ts";
 import { actorIds, query, show, vaultIds } from "./state.ts";
 import { Icon } from "../ui/icon.tsx";
 import { keepFocus } from "../ui/page.tsx";

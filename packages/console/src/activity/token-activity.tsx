@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { timeOf } from "@item-vault/model/ids";
 import { useLayoutEffect } from "preact/hooks";
-import { loadNames } from "../state/names.ts";
 import { call } from "../state/client.ts";
 import { entries as items } from "../state/items.ts";
 import { Dialog, Done } from "../ui/dialog.tsx";
@@ -13,6 +12,7 @@ import { isBroken } from "./entries.ts";
 import { EntryTable } from "./entry-table.tsx";
 import { type Loaded, loadPages, type PageQuery } from "./load.ts";
 import { MoreEntries } from "./more-entries.tsx";
+import { loadNames } from "./names.ts";
 
 /** The activity of a token, for the admin: its last use, and its entries in all logs, page by page (contract 13.28). */
 
@@ -43,7 +43,7 @@ export function TokenActivity({ id, name, nameOfVault, onClose }: Props) {
   };
   useLayoutEffect(() => {
     void load();
-    void loadNames("subjects");
+    loadNames("actors", "subjects");
   }, []);
   const { entries } = loaded.value;
   return (

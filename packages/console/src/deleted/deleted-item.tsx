@@ -69,8 +69,8 @@ function Content({ item, onGone }: ItemProps) {
         </h1>
         <p class="quiet">
           {labelOfCategory(item.category)} in {vaultName(item.vault.id)} · deleted{" "}
-          <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} /> · can be restored
-          until {restorableUntil(item.deletedAt, session.value!.settings)}
+          <time dateTime={item.deletedAt}>{formatTime(item.deletedAt)}</time> by <Who id={item.deletedBy} vault={item.vault.id} />{" "}
+          · can be restored until {restorableUntil(item.deletedAt, session.value!.settings)}
         </p>
         <Actions item={item} onGone={onGone} />
       </header>

@@ -145,7 +145,7 @@ function Rows({ listed }: ListProps) {
           <Tile title={item.title} category={item.category} />
           <span class="title">{titleOf(item)}</span>
           <span class="quiet">
-            {formatTime(item.deletedAt)} by <Who id={item.deletedBy} />
+            {formatTime(item.deletedAt)} by <Who id={item.deletedBy} vault={item.vault.id} />
             {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
           </span>
         </a>

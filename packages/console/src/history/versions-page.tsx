@@ -121,7 +121,8 @@ function VersionRow({ version, words, opened, chosen, onChoose, onDestroyed }: P
       <strong>Version {version.version}</strong>
       {isCurrent && <span class="badge">current</span>}
       <span class="quiet">
-        <time dateTime={version.updatedAt}>{formatTime(version.updatedAt)}</time> by <Who id={version.lastEditedBy} />
+        <time dateTime={version.updatedAt}>{formatTime(version.updatedAt)}</time> by{" "}
+        <Who id={version.lastEditedBy} vault={opened.item.vault.id} item={opened.item.id} />
       </span>
       {version.title !== opened.item.title && <span class="title">{titleOf(version)}</span>}
       {words !== undefined && <span class="words">{words}</span>}

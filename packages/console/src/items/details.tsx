@@ -19,7 +19,8 @@ export function Details({ opened: { item } }: { readonly opened: Opened }) {
         </ul>
       )}
       <p class="quiet">
-        Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by <Who id={item.lastEditedBy} />, created{" "}
+        Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by{" "}
+        <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
         <time dateTime={item.createdAt}>{formatTime(item.createdAt)}</time>, version {item.version}
       </p>
     </footer>

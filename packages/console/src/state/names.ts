@@ -1,64 +1,62 @@
 import { signal } from "@preact/signals";
 import { parseId } from "@item-vault/model/ids";
 import { call } from "./client.ts";
-import { vaultName } from "./items.ts";
 import { session } from "./session.ts";
 
-/** The names of who wrote, and of what entries of the activity are about, by their ids. */
+/** The names of those who wrote, by their ids. */
 
 /** Who writes without a token (contract 13.11). */
-const OTHERS: Readonly<Record<string, string>> = { admin: "the administrator", service: "the service" };
-
-/** What the jobs of each kind are called. */
-const JOBS: Readonly<Record<string, string>> = {
-  rewrap: "a re-wrap of all keys",
-  verify: "a verification",
-  backup: "a backup",
-  restore: "a restore",
-  expire: "a purge of expired items",
-  purge: "a clean-up of deleted vaults",
-};
+const OTHERS: Readonly<Record<string, string>> = { admin: "the administrator", service: "the service", "": "unknown" };
 
 const names = signal<ReadonlyMap<string, string>>(new Map());
 
-/** The name of a token, person, rule, vault, issuer or job that an administrator's session has loaded; otherwise an empty text. */
+/** The name of an id, if it was loaded; otherwise an empty text. */
 export const knownName = (id: string): string => names.value.get(parseId(id) ?? id) ?? "";
 
-/** The name of a vault of the session, or of one that an administrator's session has loaded. */
-export const vaultNameOf = (id: string): string => vaultName(id) || knownName(id);
-
-/** Returns `you` for the session's own token or person, the name where it is known, and otherwise words with the beginning of the id. */
-export function nameOf(id: string): string {
-  const { token, person } = session.value ?? {};
-  const key = parseId(id) ?? id;
-  const own = [token?.id, person?.id].some((each) => each !== undefined && parseId(each) === key);
-  if (own) return "you";
-  return OTHERS[id] ?? (knownName(id) || (id === "" ? "unknown" : `someone else (${id.slice(0, 8)})`));
+/** Adds names by their ids. They replace those that are known. */
+export function addNames(rows: readonly (readonly [id: string, name: string])[]): void {
+  names.value = new Map([...names.value, ...rows.map(([id, name]) => [parseId(id) ?? id, name] as const)]);
 }
 
-type Row = { readonly id: string; readonly name?: string; readonly email?: string; readonly kind?: string };
+/** Returns `you` for the session's own token or person, and the name of any other actor, or "" if it is unknown. */
+function knownActor(id: string): string {
+  const { token, person } = session.value ?? {};
+  const key = parseId(id) ?? id;
+  const isOwn = [token?.id, person?.id].some((each) => each !== undefined && parseId(each) === key);
+  return isOwn ? "you" : (OTHERS[id] ?? knownName(id));
+}
 
-/** The lists that name who acts, and those that name what else the log of the administrator is about. */
-const LISTS: Readonly<Record<"actors" | "subjects", () => Promise<readonly { readonly data: readonly Row[] }[]>>> = {
-  actors: () => Promise.all([call("GET /v1/admin/tokens"), call("GET /v1/admin/people"), call("GET /v1/admin/rules")]),
-  subjects: () => Promise.all([call("GET /v1/admin/vaults"), call("GET /v1/admin/issuers"), call("GET /v1/admin/jobs")]),
-};
+/** The name of an actor. Who only reads is named to administrators alone; others see the beginning of the id. */
+export const nameOf = (id: string): string => knownActor(id) || `a person (${id.slice(0, 8)})`;
 
-/** Which lists were loaded, by the end of the session that has loaded them. */
-const loadedFor = new Map<string, string | undefined>();
+/** Where an actor has written: in an Item, or in a vault. */
+export interface Place {
+  readonly vault: string;
+  readonly item?: string;
+}
 
-/** Loads names that an administrator may know, once in a session. A failure leaves the words for unknown ids. */
-export async function loadNames(list: keyof typeof LISTS = "actors"): Promise<void> {
-  const { admin = false, expiresAt } = session.value ?? {};
-  if (!admin || loadedFor.get(list) === expiresAt) return;
-  loadedFor.set(list, expiresAt);
-  try {
-    const rows = (await LISTS[list]()).flatMap(({ data }) => data);
-    names.value = new Map([
-      ...names.value,
-      ...rows.map((row) => [row.id, row.name ?? row.email ?? JOBS[row.kind ?? ""] ?? ""] as const),
-    ]);
-  } catch {
-    loadedFor.delete(list);
-  }
+/** By place, the ids of actors that a request was sent for. */
+const asked = new Map<string, Set<string>>();
+/** Places for which a request is about to be sent. */
+const waiting = new Map<string, Place>();
+
+/** Loads the name of an actor, unless it is known. The actors that one rendering shows of a place share a request (contract 24.13). */
+export function loadName(id: string, place: Place): void {
+  const key = `${place.vault} ${place.item}`;
+  const ids = asked.get(key) ?? new Set();
+  if (place.vault === "" || knownActor(id) !== "" || ids.has(id)) return;
+  asked.set(key, ids.add(id));
+  if (waiting.size === 0) queueMicrotask(loadWaiting);
+  waiting.set(key, place);
+}
+
+function loadWaiting(): void {
+  for (const [key, { vault, item }] of waiting)
+    call("GET /v1/vaults/{vault}/actors", { path: { vault }, query: item === undefined ? {} : { item } }).then(
+      // Administrators may know the whole email.
+      ({ data }) => addNames(data.filter(({ id }) => knownName(id) === "").map(({ id, name }) => [id, name])),
+      // The next view of the place asks again.
+      () => asked.delete(key),
+    );
+  waiting.clear();
 }

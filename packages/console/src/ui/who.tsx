@@ -1,8 +1,9 @@
 import { useLayoutEffect } from "preact/hooks";
-import { loadNames, nameOf } from "../state/names.ts";
+import { loadName, nameOf, type Place } from "../state/names.ts";
+import { named } from "./texts.ts";
 
-/** The name of an actor, if it is known. The title has the whole id. */
-export function Who({ id }: { readonly id: string }) {
-  useLayoutEffect(() => void loadNames(), []);
-  return <span title={id}>{nameOf(id)}</span>;
+/** The name of an actor, which is loaded where the actor has written. The title has the whole id. */
+export function Who({ id, vault, item }: Place & { readonly id: string }) {
+  useLayoutEffect(() => loadName(id, { vault, item }), [id, vault, item]);
+  return <span title={id}>{named(nameOf(id))}</span>;
 }

@@ -1,5 +1,15 @@
 import { json, listOf, listOfEither, required } from "../content.ts";
-import { childToken, entry, listedChildToken, newChildToken, resolveAnswer, resolveRequest, token, vault } from "../examples.ts";
+import {
+  actorName,
+  childToken,
+  entry,
+  listedChildToken,
+  newChildToken,
+  resolveAnswer,
+  resolveRequest,
+  token,
+  vault,
+} from "../examples.ts";
 import type { Descriptions } from "../operation.ts";
 
 /** Operations of a token without a vault in the path, and the token's vaults. */
@@ -64,6 +74,15 @@ export const tokenDescriptions = {
     summary: "Read a vault",
     description: "Returns the vault with its counters (contract 2.5).",
     answers: { 200: { description: "The vault.", content: json("Vault", vault) } },
+  },
+  listActors: {
+    tag: "Vaults",
+    summary: "List who wrote in a vault",
+    description:
+      "Names of those who made the last writes, or with `item` the newest versions of that Item; no emails. Only for sessions of the console (contract 24.13).",
+    parameters: ["OfItem"],
+    answers: { 200: { description: "The last writer first.", content: listOf("ActorName", [actorName]) } },
+    errors: ["invalid", "item_not_found"],
   },
   listActivity: {
     tag: "Activity",

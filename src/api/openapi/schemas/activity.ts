@@ -46,6 +46,10 @@ export const activitySchemas: Readonly<Record<string, Schema>> = {
     },
     ["jti", "originUnknown"],
   ),
+  ActorName: closed("Who wrote in a vault (contract 24.13).", {
+    id: ref("Id", "The id of a token, person or rule, as `lastEditedBy` and `actor` have it."),
+    name: { type: "string", description: "The name; of a person the part of the email before the `@`." },
+  }),
   ActivityResource: closed(
     "What the request was about (contract 13.6, 16.12).",
     {
