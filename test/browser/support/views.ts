@@ -15,7 +15,7 @@ export const viewsOf = ({
   ["items", "items", ".rows a"],
   ["item", `items/${vault}/${item}`, ".details"],
   ["edit", `items/${vault}/${item}/edit`, "#item-title"],
-  ["versions", `items/${vault}/${item}/versions`, ".version"],
+  ["history", `items/${vault}/${item}/history`, ".version"],
   ["deleted", "deleted", ".rows a"],
   ["deleted-item", `deleted/${vault}/${deleted}`, ".content h1"],
   ["import", "import", "input[type=file]"],
