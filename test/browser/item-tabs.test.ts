@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { checkLooks } from "./support/accessibility.ts";
+import { readClipboard } from "./support/clipboard.ts";
 import { openPage } from "./support/page.ts";
 import { login, seed } from "./support/seed.ts";
 
@@ -27,4 +28,19 @@ it("the tabs of an Item are reached by the arrow keys, opened by Enter and Space
   await expect.poll(() => details.evaluate((tab) => tab === document.activeElement)).toBe(true);
   await page.goBack();
   await expect.poll(() => history.getAttribute("aria-selected")).toBe("true");
+});
+
+it("Use has lines for the chosen field to copy, and never its value", async () => {
+  const { vault, token, items } = await seed([login("Graf: 'ana'", { password: "kept-secret", username: "kept-name" })]);
+  const page = await openPage({ token });
+  await page.goto(`/console/#/items/${vault}/${items[0]}/use`);
+  const lines = page.getByRole("region", { name: "Command line" }).locator("code");
+  await expect.poll(() => lines.innerText()).toBe(`item-vault read 'op://Team/${items[0]}/password'`);
+  await page.getByRole("region", { name: "Terraform" }).getByText("Values land in the state").waitFor();
+  expect(await page.getByRole("region", { name: /External/ }).innerText()).toContain(`key: "Graf: 'ana'"`);
+  expect(await page.evaluate<string>("document.documentElement.outerHTML")).not.toMatch(/kept-/);
+  expect(await checkLooks(page)).toBe("");
+  await page.getByLabel("Field or file").selectOption("username");
+  await page.getByRole("button", { name: "Copy Reference" }).click();
+  await expect.poll(() => readClipboard(page)).toBe(`op://Team/${items[0]}/username`);
 });

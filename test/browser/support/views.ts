@@ -16,6 +16,7 @@ export const viewsOf = ({
   ["item", `items/${vault}/${item}`, ".details"],
   ["edit", `items/${vault}/${item}/edit`, "#item-title"],
   ["history", `items/${vault}/${item}/history`, ".version"],
+  ["use", `items/${vault}/${item}/use`, ".use code"],
   ["deleted", "deleted", ".rows a"],
   ["deleted-item", `deleted/${vault}/${deleted}`, ".content h1"],
   ["import", "import", "input[type=file]"],
