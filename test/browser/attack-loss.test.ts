@@ -64,7 +64,7 @@ describe("a form", () => {
     const path = `v1/vaults/${seeded.vault}/items/${seeded.items[0]}`;
     await sendRequest("PATCH", path, seeded.token, [{ op: "replace", path: "/title", value: "First again" }]);
     const page = await openShared();
-    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/versions`);
+    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/history`);
     await page.getByRole("button", { name: "Version 1" }).click();
     const held = await injectFault(page, "POST", `${PATH}/versions/1/restore`, "held");
     await button(page, "Restore version 1").click();

@@ -57,7 +57,7 @@ it("the list of versions has one that does not open, beside the others", async (
   const page = await openPage({ token });
   await addEntry(page, `/${path}/versions`, { version: 7, current: false, broken: "integrity" });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("link", { name: "Versions" }).click();
+  await page.getByRole("tab", { name: "History" }).click();
   await expect.poll(() => page.getByRole("button", { name: /Version 7.*unknown time.*Damaged version/s }).count()).toBe(1);
   expect(await page.getByRole("button", { name: /Version 1.*Grafana/s }).count()).toBe(1);
 });

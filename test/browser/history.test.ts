@@ -36,7 +36,7 @@ async function openChanged(permission: "rw" | "rwd" | "r" = "rwd", options: Page
 }
 
 const chooseVersion = async (page: Page, number: number) => {
-  await page.getByRole("link", { name: "Versions" }).click();
+  await page.getByRole("tab", { name: "History" }).click();
   await page.getByRole("button", { name: `Version ${number}` }).click();
 };
 const valueOf = (item: Item, id: string) => item.fields.find((field) => field.id === id)?.value;
@@ -101,7 +101,7 @@ describe("the versions of an Item", () => {
     await page.getByRole("button", { name: "Restore version 1" }).click();
     await page.getByText("Someone else changed this item").waitFor();
     expect((await load()).title).toBe("Theirs");
-    await page.getByRole("heading", { name: "Versions of Theirs" }).waitFor();
+    await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
     await page.getByRole("row", { name: "Title Old title Theirs" }).waitFor();
     await page.getByRole("button", { name: "Restore version 1" }).click();
     await expect.poll(async () => (await load()).title).toBe("Old title");
@@ -119,6 +119,7 @@ describe("the versions of an Item", () => {
     await page.getByRole("button", { name: "Delete permanently…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete permanently" }).click();
     await page.getByText("No earlier version is kept.").waitFor();
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("History");
     expect(await sendRequest("GET", `${path}/versions`, token)).toHaveLength(1);
   });
 
@@ -128,7 +129,7 @@ describe("the versions of an Item", () => {
     await goto();
     await page.getByText(/^Changed .* by test, created/).waitFor();
     expect(await page.getByRole("button", { name: "More actions", exact: true }).count()).toBe(0);
-    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
     await page.getByText("Version 2").waitFor();
     expect(await page.getByText("Version 1").count()).toBe(0);
     await page.getByRole("button", { name: "Show more" }).click();
@@ -163,7 +164,7 @@ describe("the list of versions", () => {
     await sendRequest("POST", `${path}/archive`, token);
     await goto();
     const read = readVersions(page);
-    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
     await page.getByRole("button", { name: "Version 1" }).waitFor();
     expect(await checkLooks(page)).toBe("");
     expect(read).toEqual([]);
@@ -181,7 +182,7 @@ describe("the list of versions", () => {
     expect(read.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4]);
     expect(await html(page)).not.toMatch(/old-secret|new-secret/);
     expect(await showChanges(page).count()).toBe(0);
-    await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("H1");
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("History");
     expect(await checkLooks(page)).toBe("");
   });
 
@@ -191,7 +192,7 @@ describe("the list of versions", () => {
     await injectFault(page, "GET", `/${path}/versions/5`, { status: 500, kind: "integrity" });
     for (const status of [/500/, /404/]) expectProblem(page, status);
     await goto();
-    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
     await page.getByRole("button", { name: "Version 1" }).waitFor();
     await sendRequest("DELETE", `${path}/versions/3`, token);
     await showChanges(page).click();
@@ -211,7 +212,7 @@ describe("the list of versions", () => {
     const { page, goto, path, token } = await openChanged();
     for (let index = 3; index <= 9; index++) await sendRequest("PATCH", path, token, setTitle(`Title ${index}`));
     await goto();
-    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
     await page.getByRole("button", { name: "Version 1" }).waitFor();
     const held = await injectFault(page, "GET", `/${path}/versions/*`, "held");
     const lost = await injectFault(page, "GET", `/${path}/versions/3`, "network");
@@ -231,7 +232,7 @@ describe("the list of versions", () => {
     const { page, goto, path, token } = await openChanged();
     await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
     await goto();
-    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
     await page.getByRole("button", { name: "Show more" }).click();
     await showChanges(page).click();
     await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title, password, tag added.", "Created."]);

@@ -32,7 +32,7 @@ it("the views name the settings of the service, not their defaults", async () =>
     Date.parse(deleted.deletedAt) + 7 * 24 * 3600 * 1000,
   );
   await page.getByText(`can be restored until ${until}`).waitFor();
-  await page.goto(`/console/#/items/${vault}/${items[0]}/versions`);
+  await page.goto(`/console/#/items/${vault}/${items[0]}/history`);
   await page.getByText("This service keeps no earlier versions of items.").waitFor();
   expect(await page.getByText("No earlier version is kept").count()).toBe(0);
 });

@@ -113,7 +113,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       const change = [{ op: "replace", path: "/fields/password/value", value: "changed" }];
       await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
       await page.getByText("version 2").waitFor();
-      await page.getByRole("link", { name: "Versions" }).click();
+      await page.getByRole("tab", { name: "History" }).click();
       await button(page, "Version 1")
         .or(page.getByRole("button", { name: /^Version 1/ }))
         .first()

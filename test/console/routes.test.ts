@@ -15,7 +15,7 @@ describe("addresses of the console", () => {
     ["#/tokens/anything", { view: "tokens" }],
   ])("%s is parsed", (hash, expected) => expect(parseRoute(hash)).toEqual(expected));
 
-  it.each(["#/items", "#/items/v", "#/items/v/i", "#/items/v/i/versions", "#/deleted/v/i", "#/health"])(
+  it.each(["#/items", "#/items/v", "#/items/v/i", "#/items/v/i/history", "#/deleted/v/i", "#/health"])(
     "%s is written as it was parsed",
     (hash) => expect(formatRoute(parseRoute(hash))).toBe(hash),
   );

@@ -99,6 +99,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   otp: [...VIEW, "items"],
   passwords: [...VIEW, "items", "bulk"],
   "qr-codes": [...VIEW, "items", "qr"],
+  use: [...VIEW, "items", "references"],
 };
 
 /** They cost every start of the program, or every visit of the page, what few commands or views need. */

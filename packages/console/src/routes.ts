@@ -37,7 +37,7 @@ export const VIEWS = {
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /**
- * A place in the console. `page` is a page of an Item; absent: the Item itself. `list` is the key of the list of Items beside it
+ * A place in the console. `page` is a page or tab of an Item; absent: its details. `list` is the key of the list of Items beside it
  * (`state/chosen-list.ts`); absent: the list of all.
  */
 export interface Route {
@@ -48,13 +48,17 @@ export interface Route {
   readonly list?: string | undefined;
 }
 
-const ITEM_PAGES = ["edit", "new", "versions"] as const;
-export type ItemPage = (typeof ITEM_PAGES)[number];
+/** The tabs of an Item besides its details, which have the address of the Item itself. */
+export const ITEM_TABS = { history: "History", use: "Use" } as const;
+export type ItemTab = keyof typeof ITEM_TABS;
+export type ItemPage = ItemTab | "edit" | "new";
+
+export const isTab = (page: string | undefined): page is ItemTab => page !== undefined && Object.hasOwn(ITEM_TABS, page);
 
 const LIST = /^[\w.-]{1,80}$/;
 
 const isView = (name: string): name is ViewName => Object.hasOwn(VIEWS, name);
-const isPage = (name: string | undefined): name is ItemPage => ITEM_PAGES.some((page) => page === name);
+const isPage = (name: string | undefined): name is ItemPage => isTab(name) || name === "edit" || name === "new";
 
 /** Parses a fragment such as `#/items/<vault>/<item>/edit?list=favorites`. An unknown address is that of the Items. */
 export function parseRoute(hash: string): Route {

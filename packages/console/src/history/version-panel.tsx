@@ -102,7 +102,7 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
   });
   takeWritten(restored);
   // After a slow request the user may be elsewhere.
-  if (route.value.item === item.id && route.value.page === "versions")
+  if (route.value.item === item.id && route.value.page === "history")
     navigate({ view: "items", vault: item.vault.id, item: item.id });
   showToast(`Version ${version} restored`, "done", undoChange(restored));
 }

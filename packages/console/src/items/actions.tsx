@@ -1,8 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { addressOf } from "../state/route.ts";
-import { may } from "../state/items.ts";
+import { may, transferTargets } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { Icon } from "../ui/icon.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { write } from "./write.ts";
 
 /** The buttons of an Item. Those that write are shown to a session that may write to the vault. */
@@ -40,8 +42,36 @@ export function FavoriteAction({ opened }: Props) {
   );
 }
 
-export const VersionsAction = ({ opened: { item } }: Props) => (
-  <a class="button" href={addressOf({ view: "items", vault: item.vault.id, item: item.id, page: "versions" })}>
-    Versions
-  </a>
-);
+/** The menu of rare actions. */
+
+const MoveDialog = lazy(() => import("../move/move-dialog.tsx").then((module) => module.MoveDialog));
+const DeleteDialog = lazy(() => import("../edit/delete-dialog.tsx").then((module) => module.DeleteDialog));
+
+export function MoreActions({ opened }: Props) {
+  const { item } = opened;
+  const dialog = useSignal<"move" | "delete" | undefined>(undefined);
+  const waiting = useSignal(false);
+  const archived = item.state === "ARCHIVED";
+  const move: MenuAction = { label: "Move or copy…", run: () => (dialog.value = "move") };
+  const writing: readonly MenuAction[] = [
+    {
+      label: archived ? "Unarchive" : "Archive",
+      run: () => void write(waiting, (writes) => writes.setArchived(item, !archived)),
+    },
+    { label: "Delete…", run: () => (dialog.value = "delete") },
+  ];
+  const actions = [
+    // A reader of this vault can copy to another vault.
+    ...(transferTargets().length > 0 ? [move] : []),
+    ...(may(item.vault.id, "w") ? writing : []),
+  ];
+  if (actions.length === 0) return null;
+  const close = () => (dialog.value = undefined);
+  return (
+    <>
+      <Menu label="More actions" actions={actions} />
+      {dialog.value === "move" && <MoveDialog item={item} onClose={close} />}
+      {dialog.value === "delete" && <DeleteDialog opened={opened} onClose={close} />}
+    </>
+  );
+}

@@ -1,19 +1,42 @@
+import type { ComponentType } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isGone } from "../failures/error-kind.ts";
-import { addressOf } from "../state/route.ts";
+import { isTab, ITEM_TABS, type ItemTab } from "../routes.ts";
+import { placeOfList } from "../state/chosen-list.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
+import { addressOf, route } from "../state/route.ts";
+import { idOfTag } from "../state/tag-ids.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { focusTab } from "../ui/page.tsx";
 import { isolate } from "../ui/texts.ts";
+import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
+import { EditAction, FavoriteAction, MoreActions } from "./actions.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
 import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
 import { Fields } from "./fields.tsx";
-import { ITEM_ACTIONS, ITEM_PARTS } from "./item-parts.ts";
 import { Tile } from "./tile.tsx";
+import { Urls } from "./urls.tsx";
 
-/** One Item as it is read: its fields by section, and the parts of the table in item-parts.ts. */
+/** One Item: its title, its actions, and its tabs. */
+
+interface Props {
+  readonly opened: Opened;
+}
+
+const Files = lazy<Props>(() => import("../files/files.tsx").then((module) => module.Files));
+
+/** The content of each tab. All but the first are loaded when they are opened. */
+const TABS: Readonly<Record<"details" | ItemTab, ComponentType<Props>>> = {
+  details: Details,
+  history: lazy(() => import("../history/history-tab.tsx").then(({ HistoryTab }) => HistoryTab)),
+  use: lazy(() => import("../use/use-tab.tsx").then(({ UseTab }) => UseTab)),
+};
+const LABELS = Object.entries({ details: "Details", ...ITEM_TABS });
 
 export function ItemView({ vault, id }: { readonly vault: string; readonly id: string }) {
   const { value } = open;
@@ -48,8 +71,11 @@ const BackToList = () => (
   </a>
 );
 
-function Content({ opened }: { readonly opened: Opened }) {
+function Content({ opened }: Props) {
   const { item } = opened;
+  const { page } = route.value;
+  const tab = isTab(page) ? page : "details";
+  const Panel = TABS[tab];
   const vault = vaultName(item.vault.id); // Empty until the list is there.
   const heading = useRef<HTMLHeadingElement>(null);
   // A screen reader then reads the Item that was opened.
@@ -57,6 +83,8 @@ function Content({ opened }: { readonly opened: Opened }) {
     heading.current?.focus({ preventScroll: true });
     pressEarlyKey(heading.current!.closest("article")!, keyOfItem(item));
   }, []);
+  // The button that led to another tab may have been in this one.
+  useLayoutEffect(focusTab, [tab]);
   return (
     // The buttons are interactive; the article handles the keys and the clicks on values that press them.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
@@ -73,15 +101,69 @@ function Content({ opened }: { readonly opened: Opened }) {
           {item.state === "ARCHIVED" && " · archived"}
         </p>
         <div class="actions">
-          {ITEM_ACTIONS.map((Action, index) => (
-            <Action key={index} opened={opened} />
-          ))}
+          <EditAction opened={opened} />
+          <FavoriteAction opened={opened} />
+          <MoreActions opened={opened} />
         </div>
       </header>
-      <Fields item={item} />
-      {ITEM_PARTS.map((Part, index) => (
-        <Part key={index} opened={opened} />
-      ))}
+      <div class="tabs" role="tablist" aria-label="Item">
+        {LABELS.map(([name, label]) => (
+          <a
+            key={name}
+            id={`tab-${name}`}
+            role="tab"
+            href={addressOf({ view: "items", vault: item.vault.id, item: item.id, page: isTab(name) ? name : undefined })}
+            aria-selected={name === tab}
+            aria-controls="item-tab"
+            tabIndex={name === tab ? 0 : -1}
+            onKeyDown={moveInTabs}
+          >
+            {label}
+          </a>
+        ))}
+      </div>
+      <div id="item-tab" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        <Panel opened={opened} />
+      </div>
     </article>
+  );
+}
+
+/** The arrow keys move the focus. Enter and Space open the focused tab, because its content may have to be loaded. */
+function moveInTabs(event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const { key, currentTarget: tab } = event;
+  const tabs = [...tab.parentElement!.children] as HTMLElement[];
+  const index = tabs.indexOf(tab);
+  const next = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: -1, " ": index }[key];
+  if (next === undefined) return;
+  event.preventDefault();
+  if (key === " ") tab.click();
+  else tabs.at(next % tabs.length)!.focus();
+}
+
+/** The values of an Item, its tags, and when and by whom it was written. */
+function Details({ opened }: Props) {
+  const { item } = opened;
+  return (
+    <>
+      <Fields item={item} />
+      <Urls opened={opened} />
+      <Files opened={opened} />
+      <footer class="details">
+        {item.tags.length > 0 && (
+          <ul class="tags" aria-label="Tags">
+            {item.tags.map((tag) => (
+              <li key={tag}>
+                <a href={addressOf(placeOfList({ kind: "tag", value: idOfTag(tag) }))}>{tag}</a>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p class="quiet">
+          Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
+          <time dateTime={item.createdAt}>{formatTime(item.createdAt)}</time>, version {item.version}
+        </p>
+      </footer>
+    </>
   );
 }

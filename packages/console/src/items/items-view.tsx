@@ -6,7 +6,7 @@ import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import type { ComponentType } from "preact";
-import type { ItemPage } from "../routes.ts";
+import { isTab } from "../routes.ts";
 import { lazy } from "../ui/lazy.tsx";
 
 /** The main view: the lists, the Items of one list, and the object in the address. A narrow screen shows one of the last two. */
@@ -18,7 +18,7 @@ export function ItemsView() {
     void openItem(vault, item);
     return closeItem;
   }, [vault, item, page === "new"]);
-  const Page = page === undefined ? undefined : ITEM_PAGES[page];
+  const Page = page === undefined || isTab(page) ? undefined : FORMS[page];
   const shown = Page !== undefined || item !== undefined;
   return (
     <div class={`panes ${shown ? "has-item" : ""}`}>
@@ -45,8 +45,7 @@ export function ItemsView() {
 }
 
 /** Pages that replace an Item, by the last part of the address. */
-const ITEM_PAGES: Partial<Readonly<Record<ItemPage, ComponentType>>> = {
+const FORMS: Readonly<Record<"edit" | "new", ComponentType>> = {
   edit: lazy(() => import("../edit/pages.tsx").then(({ EditPage }) => EditPage)),
   new: lazy(() => import("../edit/pages.tsx").then(({ NewPage }) => NewPage)),
-  versions: lazy(() => import("../history/versions-page.tsx").then(({ VersionsPage }) => VersionsPage)),
 };

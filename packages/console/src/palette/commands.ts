@@ -1,6 +1,6 @@
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
-import { type Route, VIEWS, type ViewName } from "../routes.ts";
+import { isTab, ITEM_TABS, type ItemTab, type Route, VIEWS, type ViewName } from "../routes.ts";
 import { type ChosenList, keyOfList, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
@@ -70,7 +70,7 @@ function lists(): Command[] {
 
 function acts(): Command[] {
   const { item, vault: open, page } = route.value;
-  const ofItem = item !== undefined && open !== undefined && route.value.view === "items" && page === undefined;
+  const ofItem = item !== undefined && open !== undefined && route.value.view === "items" && (page === undefined || isTab(page));
   return [
     ...(canBeginItem() ? [{ id: "new", label: "New item", hint: "Command", run: beginItem }] : []),
     ...(ofItem
@@ -78,12 +78,12 @@ function acts(): Command[] {
           ...(may(open, "w")
             ? [{ id: "edit", label: "Edit", hint: "This item", run: goTo({ view: "items", vault: open, item, page: "edit" }) }]
             : []),
-          {
-            id: "versions",
-            label: "Versions",
+          ...(Object.entries(ITEM_TABS) as [ItemTab, string][]).map(([tab, label]) => ({
+            id: `tab ${tab}`,
+            label,
             hint: "This item",
-            run: goTo({ view: "items", vault: open, item, page: "versions" }),
-          },
+            run: goTo({ view: "items", vault: open, item, page: tab }),
+          })),
         ]
       : []),
     ...(Object.entries(ACTS) as [ViewName, string][])

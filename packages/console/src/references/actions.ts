@@ -1,22 +1,30 @@
 import type { Item } from "@item-vault/client";
-import { showToast } from "../state/toasts.ts";
+import { entries, vaults } from "../state/items.ts";
 import { openedOf } from "../state/opened.ts";
+import { showToast } from "../state/toasts.ts";
+import { copy } from "../ui/clipboard.ts";
 import type { MenuAction } from "../ui/menu.tsx";
-import type { Target } from "./build.ts";
+import type { Surroundings, Target } from "./build.ts";
 
 /** The actions of menus that copy references. */
 
-let loaded: typeof import("./copy.ts") | undefined;
+let loaded: typeof import("./build.ts") | undefined;
 
 /** Loads the script when a menu opens, because Safari permits copying only directly after a click. */
 export async function loadReferences(): Promise<void> {
-  loaded ??= await import("./copy.ts").catch(() => undefined);
+  loaded ??= await import("./build.ts").catch(() => undefined);
 }
 
+/** The vaults and Items that the session lists. */
+export const surroundings = (): Surroundings => ({ vaults: vaults.value, items: entries.value.map(({ item }) => item) });
+
+/** Copies a reference. `attribute` is requested instead of the value. */
 async function run(target: Target, item: Item, attribute?: "otp"): Promise<void> {
   if (!loaded) await loadReferences();
-  if (loaded) loaded.copyReference(target, item, attribute);
-  else showToast("Part of the console could not be loaded. Reload the page.", "failed");
+  if (!loaded) return void showToast("Part of the console could not be loaded. Reload the page.", "failed");
+  const reference = loaded.referenceTo(target, item, surroundings());
+  if (reference === undefined) showToast(loaded.NO_REFERENCE, "failed");
+  else void copy("Reference", reference + (attribute === undefined ? "" : `?attribute=${attribute}`), { secret: false });
 }
 
 /** References stand for the current version of an Item, so earlier versions and deleted Items have none. */

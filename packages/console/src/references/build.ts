@@ -9,6 +9,8 @@ import { isReferencePart } from "@item-vault/model/reference";
  * otherwise.
  */
 
+export const NO_REFERENCE = "This has no reference: its name and ID contain characters that references don’t allow.";
+
 /** The vaults and Items among which a name has to be the only one. */
 export interface Surroundings {
   readonly vaults: readonly { readonly id: string; readonly name: string }[];

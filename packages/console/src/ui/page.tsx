@@ -29,6 +29,11 @@ export function Page({ title, actions, children }: Props) {
 /** Moves the focus to the title of the view, if the focused element is gone. */
 export const focusTitle = (): void => document.querySelector<HTMLElement>(".page h1")?.focus();
 
+/** Moves the focus to the selected tab of an Item, if the focused element is gone. */
+export function focusTab(): void {
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
+}
+
 /** Moves the focus to the view: to its title, or to the search of the list. */
 export const focusView = (): void => document.querySelector<HTMLElement>("main :is(h1:not(.unseen), .search input)")?.focus();
 

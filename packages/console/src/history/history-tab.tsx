@@ -1,14 +1,12 @@
 import type { Session, Item } from "@item-vault/client";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../items/categories.ts";
-import { itemKey } from "../state/item-key.ts";
-import { open, openItem, type Opened } from "../state/opened.ts";
-import { addressOf, route } from "../state/route.ts";
+import type { Opened } from "../state/opened.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
-import { type Changes, useChanges } from "./use-changes.ts";
+import { focusTab } from "../ui/page.tsx";
+import { tellChanges } from "./tell-changes.ts";
 import { type ListedVersion, asVersion } from "../failures/broken.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
@@ -17,42 +15,18 @@ import { call } from "../state/client.ts";
 import { nextCursor } from "../state/next-page.ts";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
-export function VersionsPage() {
-  const { vault, item } = route.value;
-  const { value } = open;
-  if (vault === undefined || item === undefined) return null;
-  if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
-  if (value.state !== "loaded" || value.key !== itemKey(vault, item)) return <p class="quiet">Loading…</p>;
-  return <Versions opened={value.opened} />;
-}
-
-function Versions({ opened }: { readonly opened: Opened }) {
+export function HistoryTab({ opened }: { readonly opened: Opened }) {
   const { item, etag } = opened;
-  const heading = useRef<HTMLHeadingElement>(null);
   const chosen = useSignal<number | undefined>(undefined);
   const { versions, hasMore, loading, error, load, drop } = useVersions(item, etag);
   const changes = useChanges(item, versions, hasMore);
-  const destroyed = useSignal(0);
-  // Also when a version was destroyed: the button that had the focus is gone.
-  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [destroyed.value]);
-  useLayoutEffect(() => {
-    // The button that shows the changes is gone after its use.
-    if (!changes.missing && document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
-  }, [changes.missing]);
+  // A button that had the focus is gone after a deletion, and after the changes are shown.
+  useLayoutEffect(focusTab, [versions.length, changes.missing]);
   const earlier = versions.filter(({ version }) => version !== item.version);
   return (
-    <article class="item history">
-      <header>
-        <a class="button plain to-item" href={addressOf({ view: "items", vault: item.vault.id, item: item.id })}>
-          <Icon name="back" />
-          Item
-        </a>
-        <h1 ref={heading} tabIndex={-1}>
-          Versions of {titleOf(item)}
-        </h1>
-        <p class="quiet">Select a version to compare. Restoring never overwrites history.</p>
-        <ShowChanges changes={changes} />
-      </header>
+    <>
+      <p class="quiet">Select a version to compare. Restoring never overwrites history.</p>
+      <ShowChanges changes={changes} />
       <ol class="versions">
         {versions.map((version) => (
           <VersionRow
@@ -62,10 +36,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
             opened={opened}
             chosen={chosen.value === version.version}
             onChoose={() => (chosen.value = chosen.value === version.version ? undefined : version.version)}
-            onDestroyed={() => {
-              drop(version.version);
-              destroyed.value++;
-            }}
+            onDestroyed={() => drop(version.version)}
           />
         ))}
       </ol>
@@ -79,7 +50,7 @@ function Versions({ opened }: { readonly opened: Opened }) {
           Show more
         </button>
       )}
-    </article>
+    </>
   );
 }
 
@@ -191,4 +162,49 @@ function useVersions({ id, vault }: Item, etag: string): VersionList {
       pages.value = { ...pages.value, versions: pages.value.versions.filter((each) => each.version !== version) };
     },
   };
+}
+
+/** The changes in the versions of a list, after they were requested. */
+
+interface Changes {
+  /** The words of each version of which it is told. */
+  readonly words: ReadonlyMap<number, string>;
+  readonly busy: boolean;
+  readonly error: unknown;
+  /** True if descriptions are missing. The list's last version is described together with those behind it. */
+  readonly missing: boolean;
+  /** Tells of the versions of the list that are not told yet. */
+  readonly show: () => void;
+}
+
+interface State {
+  readonly busy: boolean;
+  readonly error?: unknown;
+}
+
+/** Returns the changes of the loaded part of a list. Requests end when the component is gone. */
+function useChanges(item: Item, versions: readonly ListedVersion[], hasMore: boolean): Changes {
+  /** A version never changes, so its words stay when the list is loaded again. */
+  const words = useSignal<ReadonlyMap<number, string>>(new Map());
+  const state = useSignal<State>({ busy: false });
+  const { abort, signal } = useMemo(() => {
+    const controller = new AbortController();
+    return { abort: () => controller.abort(), signal: controller.signal };
+  }, []);
+  useLayoutEffect(() => abort, []);
+  const isTold = (version: number) => words.value.has(version);
+  const tell = (version: number, text: string) => void (words.value = new Map(words.value).set(version, text));
+  const show = async () => {
+    if (state.value.busy) return;
+    state.value = { busy: true };
+    try {
+      await tellChanges({ item, versions, hasMore, isTold, tell, signal });
+      state.value = { busy: false };
+    } catch (error) {
+      if (!signal.aborted) state.value = { busy: false, error };
+    }
+  };
+  const tellable = hasMore ? versions.slice(0, -1) : versions;
+  const missing = versions.length > 1 && !tellable.every(({ version }) => isTold(version));
+  return { words: words.value, ...state.value, error: state.value.error, missing, show: () => void show() };
 }

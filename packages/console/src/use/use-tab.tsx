@@ -1,0 +1,80 @@
+import { useSignal } from "@preact/signals";
+import type { Field, File as StoredFile, Item } from "@item-vault/client";
+import { parseId, shortId } from "@item-vault/model/ids";
+import { labelOf } from "../items/field-types.ts";
+import { surroundings } from "../references/actions.ts";
+import { NO_REFERENCE, referenceTo } from "../references/build.ts";
+import type { Opened } from "../state/opened.ts";
+import { copy } from "../ui/clipboard.ts";
+import { Icon } from "../ui/icon.tsx";
+import { shorten } from "../ui/texts.ts";
+import { SNIPPETS, type Target } from "./snippets.ts";
+
+/** Lines to copy that use a field or a File of an Item in other programs. */
+
+type Part = Field | StoredFile;
+
+const isField = (part: Part): part is Field => "type" in part;
+const nameOf = (part: Part): string => (isField(part) ? labelOf(part) : part.name);
+
+export function UseTab({ opened: { item } }: { readonly opened: Opened }) {
+  const parts: readonly Part[] = [...item.fields.filter(({ value }) => value !== ""), ...item.files];
+  const chosen = useSignal<string | undefined>(undefined);
+  const password = item.fields.find(({ purpose, value }) => purpose === "PASSWORD" && value !== "");
+  const part = parts.find(({ id }) => id === chosen.value) ?? password ?? parts[0];
+  if (part === undefined) return <p class="quiet">This item has no field or file to use.</p>;
+  const target = targetOf(item, part);
+  return (
+    <div class="use">
+      <label>
+        <span>Field or file</span>
+        <select value={part.id} onChange={(event) => (chosen.value = event.currentTarget.value)}>
+          {parts.map((each) => (
+            <option key={each.id} value={each.id}>
+              {shorten(nameOf(each))}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="quiet">
+        These lines name the value and never contain it. Programs need a token: issue one that reads this vault.
+      </p>
+      {target.reference === undefined && <p class="quiet">{NO_REFERENCE}</p>}
+      {SNIPPETS.map(({ name, note, format }) => {
+        const text = format(target);
+        if (text === undefined) return null;
+        return (
+          <section key={name} aria-label={name}>
+            <h2>{name}</h2>
+            <button
+              type="button"
+              class="plain copy"
+              aria-label={`Copy ${name}`}
+              title="Copy"
+              onClick={() => void copy(name, text, { secret: false })}
+            >
+              <Icon name="copy" />
+            </button>
+            <code>{text}</code>
+            {note !== undefined && <p class="quiet">{note}</p>}
+          </section>
+        );
+      })}
+    </div>
+  );
+}
+
+function targetOf(item: Item, part: Part): Target {
+  return {
+    host: location.origin,
+    vault: shortId(parseId(item.vault.id)!),
+    item: shortId(parseId(item.id)!),
+    id: part.id,
+    kind: !isField(part) ? "file" : part.type === "OTP" ? "otp" : "field",
+    title: item.title,
+    name: isField(part) ? part.label : part.name,
+    purpose: isField(part) ? part.purpose : undefined,
+    section: item.sections.find(({ id }) => id === part.section?.id)?.label,
+    reference: referenceTo(isField(part) ? { field: part } : { file: part }, item, surroundings()),
+  };
+}
