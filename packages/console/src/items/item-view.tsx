@@ -7,6 +7,7 @@ import { open, openItem, type Opened } from "../state/opened.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { isolate } from "../ui/texts.ts";
+import { Skeleton } from "../ui/virtual-list.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
 import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
 import { Fields } from "./fields.tsx";
@@ -37,7 +38,7 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
 
 function Loading({ item }: { readonly item: string }) {
   useLayoutEffect(() => keepEarlyKey(item), []);
-  return <p class="quiet">Loading…</p>;
+  return <Skeleton />;
 }
 
 /** On a narrow screen, where the list is not beside the Item. */
