@@ -3,7 +3,7 @@ import { askedLogin } from "../state/asked-login.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Page } from "../ui/page.tsx";
-import { Confirmation } from "../ui/confirmation.tsx";
+import { Form } from "../ui/form.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 import type { Operations } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
@@ -35,7 +35,7 @@ function Question({ asked }: { readonly asked: Asked }) {
     location.replace(targetOf(asked, data.code));
   };
   return (
-    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={cancel}>
+    <Form action={onConfirm} submit="Confirm" onCancel={cancel}>
       <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
       <Facts
         rows={[["Program at", new URL(redirect_uri).host]]}
@@ -43,7 +43,7 @@ function Question({ asked }: { readonly asked: Asked }) {
         admin={admin === true}
         lifetime={expiresIn!}
       />
-    </Confirmation>
+    </Form>
   );
 }
 

@@ -12,7 +12,6 @@ import { navigate } from "../state/route.ts";
 import { Form, textOf } from "../ui/form.tsx";
 import { useLayoutEffect } from "preact/hooks";
 import { copy } from "../ui/clipboard.ts";
-import { Confirmation } from "../ui/confirmation.tsx";
 
 /** Makes a code that logs in a terminal, and shows who has used it (contract 28.5). No address has the code. */
 
@@ -123,9 +122,9 @@ function MadeCode({ code, onAgain }: Props) {
       {state.value === "waiting" && <Steps code={code} />}
       <output>{sentenceOf(state.value)}</output>
       {isUsed && (
-        <Confirmation action="End it" danger onConfirm={end} cancel="Create another code" onCancel={onAgain}>
+        <Form action={end} submit="End it" danger cancel="Create another code" onCancel={onAgain}>
           <p class="quiet">Program: {(state.value as Terminal).program || "unknown"}</p>
-        </Confirmation>
+        </Form>
       )}
       {!isUsed && state.value !== "waiting" && (
         <div class="buttons">

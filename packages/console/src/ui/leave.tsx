@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { leaveFor } from "../state/route.ts";
 import { Dialog } from "./dialog.tsx";
+import { Form } from "./form.tsx";
 import { useKeptPlace } from "./kept-place.ts";
 
 /** Asks before a place with unsaved data is left: by a link, by the back button, or by closing the page. */
@@ -18,7 +19,7 @@ interface Props {
   readonly onLeave?: () => void;
 }
 
-export function LeaveGuard({ changed, title, text, onLeave, ...buttons }: Props) {
+export function LeaveGuard({ changed, title, text, stay: cancel, leave: submit, onLeave }: Props) {
   const target = useSignal<string | undefined>(undefined);
   const release = useKeptPlace(changed, (address) => {
     if (!changed()) return false;
@@ -36,15 +37,9 @@ export function LeaveGuard({ changed, title, text, onLeave, ...buttons }: Props)
   };
   return (
     <Dialog title={title} onClose={stay}>
-      <p>{text}</p>
-      <div class="buttons">
-        <button type="button" onClick={stay}>
-          {buttons.stay}
-        </button>
-        <button type="button" class="danger" onClick={leave}>
-          {buttons.leave}
-        </button>
-      </div>
+      <Form action={leave} submit={submit} danger cancel={cancel} onCancel={stay}>
+        <p>{text}</p>
+      </Form>
     </Dialog>
   );
 }
