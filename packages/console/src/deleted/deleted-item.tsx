@@ -12,6 +12,7 @@ import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";
+import { Skeleton } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { restorableUntil } from "../ui/retention.ts";
 import { dropDeleted } from "./state.ts";
@@ -42,7 +43,7 @@ export function DeletedItemView({ vault, id }: { readonly vault: string; readonl
   useLayoutEffect(load, []);
   const { item, error } = loaded.value;
   if (error !== undefined) return <Failure error={error} retry={load} />;
-  return item ? <Content item={item} /> : <p class="quiet">Loading…</p>;
+  return item ? <Content item={item} /> : <Skeleton />;
 }
 
 function Content({ item }: { readonly item: DeletedItem }) {

@@ -14,7 +14,7 @@ import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { isolate } from "../ui/texts.ts";
 import { VaultFilter } from "../ui/vault-filter.tsx";
-import { VirtualList } from "../ui/virtual-list.tsx";
+import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { explainRetention } from "../ui/retention.ts";
 
@@ -84,7 +84,7 @@ function DeletedList() {
 
 function Content() {
   if (deletedState.value === "failed") return <Failure error={deletedError.value} retry={() => void loadDeleted()} />;
-  if (deletedState.value === "loading") return <p class="empty">Loading…</p>;
+  if (deletedState.value === "loading") return <Skeleton />;
   if (restorable().length === 0)
     return <p class="empty">You need read and write access to a vault to restore its items. Ask an administrator.</p>;
   if (listed.value.length === 0) return <p class="empty">No deleted items.</p>;
