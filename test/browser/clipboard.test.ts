@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { makeVault } from "../sdk/support/requests.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
 import { allowReading, readClipboard } from "./support/clipboard.ts";
 import { fetchAsPage } from "./support/faults.ts";
 import { openPage, startPage } from "./support/page.ts";
@@ -164,6 +165,32 @@ describe("a copied password", () => {
     await page.clock.runFor(61_000);
     await expect.poll(() => read(page, engine)).toBe("");
   });
+});
+
+it("a copy shows on the pressed button for a moment, is said to screen readers once, and leaves the message before", async () => {
+  const page = await openPage({ token: seeded.token, fresh: true });
+  await page.clock.install();
+  await openItem(page, ENGINES["Chromium by default"]);
+  await page.clock.pauseAt(Date.now() + 60_000);
+  await page.getByRole("button", { name: "Favorite" }).click();
+  const message = page.locator(".toast");
+  await message.waitFor();
+  const button = page.getByRole("button", { name: "Copy password" });
+  await copyPassword(page);
+  expect([await page.locator("[data-flash]").count(), await button.getAttribute("data-flash")]).toEqual([1, "Copied for 60 s"]);
+  const shown = await button.evaluate((element) => getComputedStyle(element, "::after").content);
+  expect(shown).toContain("✓");
+  const said = page.getByRole("status").getByText(/copied/);
+  expect([await said.count(), await message.getByText(/copied/).count(), await message.count()]).toEqual([1, 0, 1]);
+  expect(await checkAccessibility(page)).toBe("");
+  // An action of a menu shows on the button of the menu.
+  const menu = page.getByRole("button", { name: "More actions for username" });
+  await menu.click();
+  await page.getByRole("button", { name: "Copy reference" }).click();
+  await expect.poll(() => menu.getAttribute("data-flash")).toBe("Copied");
+  expect(await button.getAttribute("data-flash")).toBeNull();
+  await page.clock.runFor(2_000);
+  expect(await page.locator("[data-flash]").count()).toBe(0);
 });
 
 it("an empty value does not replace what was copied before", async () => {

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
+import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
@@ -122,27 +123,176 @@ it.each([390, 1024, 1440])("the navigation marks the view at %i pixels", async (
   }
 });
 
-/** Of the text of an empty field to its background (WCAG 2.2, 1.4.3). */
+/** The contrast of two colours in the form `rgb(1, 2, 3)` (WCAG 2.2, 1.4.3). */
+function contrastOf(...colors: readonly [string, string]): number {
+  const [one = 0, other = 0] = colors.map((color) => {
+    const [red = 0, green = 0, blue = 0] = color.match(/\d+/g)!.map((part) => {
+      const value = Number(part) / 255;
+      return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+  });
+  return Math.max(one, other) / Math.min(one, other);
+}
+
 it.each(["light", "dark"] as const)(
   "the hint in a field has a contrast of at least 4.5 in the %s scheme",
   async (colorScheme) => {
     const page = await openPage({ token, colorScheme });
     await page.goto("/console/");
-    const colors = await page.getByRole("searchbox", { name: "Search items" }).evaluate((field) => {
-      const { color, opacity } = getComputedStyle(field, "::placeholder");
-      return [color, getComputedStyle(field).backgroundColor, opacity];
+    const [color, ground, opacity] = await page.getByRole("searchbox", { name: "Search items" }).evaluate((field) => {
+      const hint = getComputedStyle(field, "::placeholder");
+      return [hint.color, getComputedStyle(field).backgroundColor, hint.opacity] as const;
     });
-    const [text = 0, ground = 0] = colors.slice(0, 2).map((color) => {
-      const [red = 0, green = 0, blue = 0] = color.match(/\d+/g)!.map((part) => {
-        const value = Number(part) / 255;
-        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-      });
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
-    });
-    expect(colors[2]).toBe("1");
-    expect(Math.max(text, ground) / Math.min(text, ground)).toBeGreaterThanOrEqual(4.5);
+    expect(opacity).toBe("1");
+    expect(contrastOf(color, ground)).toBeGreaterThanOrEqual(4.5);
   },
 );
+
+const SECRET = 'l1O0-"<b>\u{1f511} \u05d0=é9';
+
+async function openSecret(value: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
+  const own = await seed([{ title: "Coloured", fields: [{ id: "secret", type: "CONCEALED", label: "secret", value }] }]);
+  const page = await openPage({ token: own.token, colorScheme });
+  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
+  await page.getByRole("button", { name: "Reveal secret" }).click();
+  await page.locator(".value.secret").waitFor();
+  return page;
+}
+
+/** The texts with a colour of their own, by its name. */
+const colouredTexts = (page: Page): Promise<Record<string, string[]>> =>
+  page.evaluate(() => {
+    const texts = [...CSS.highlights].map(([name, ranges]) => [
+      name,
+      [...ranges].map((range) => range.startContainer.textContent!.slice(range.startOffset, range.endOffset)),
+    ]);
+    return Object.fromEntries(texts) as Record<string, string[]>;
+  });
+
+describe("a secret that is shown", () => {
+  it("has its digits and symbols in colours of their own until it is hidden, and stays one exact text", async () => {
+    const page = await openSecret(SECRET);
+    expect(await colouredTexts(page)).toEqual({ digits: ["1", "0", "9"], symbols: ['-"<', ">\u{1f511}", "="] });
+    const value = page.locator(".value.secret");
+    expect(await value.textContent()).toBe(SECRET);
+    expect(await value.evaluate((element) => [element.children.length, element.firstElementChild?.children.length])).toEqual([
+      1, 0,
+    ]);
+    const selected = await value.evaluate((element) => {
+      getSelection()!.selectAllChildren(element);
+      return getSelection()!.toString();
+    });
+    expect(selected).toBe(SECRET);
+    await page.getByRole("button", { name: "Reveal secret" }).click();
+    await value.waitFor({ state: "detached" });
+    expect(await colouredTexts(page)).toEqual({ digits: [], symbols: [] });
+  });
+
+  it.each(["light", "dark"] as const)("has colours with a contrast of at least 4.5 in the %s scheme", async (colorScheme) => {
+    const page = await openSecret(SECRET, colorScheme);
+    const [value, ...colors] = await page.locator(".value.secret").evaluate((element) => {
+      const colorOf = (name?: string) => getComputedStyle(element, name).color;
+      return [colorOf(), colorOf("::highlight(digits)"), colorOf("::highlight(symbols)")] as const;
+    });
+    expect(new Set([value, ...colors]).size).toBe(3);
+    // The row is lighter or darker while the pointer is on it.
+    const grounds: string[] = [];
+    for (const target of [page.locator("h1"), page.locator(".field-row")]) {
+      await target.hover();
+      grounds.push(
+        await page.evaluate(() => {
+          const style = getComputedStyle(document.querySelector(".field-row")!);
+          return style.backgroundColor === "rgba(0, 0, 0, 0)"
+            ? getComputedStyle(document.body).backgroundColor
+            : style.backgroundColor;
+        }),
+      );
+    }
+    expect(new Set(grounds).size).toBe(2);
+    for (const color of colors)
+      for (const ground of grounds) expect(contrastOf(color, ground), `${color} on ${ground}`).toBeGreaterThanOrEqual(4.5);
+  });
+
+  it("has one colour if it is longer than 2,000 characters", async () => {
+    const page = await openSecret("a1-".repeat(667));
+    expect(await colouredTexts(page)).toEqual({});
+  });
+});
+
+it("titles, labels, values and rows have their sizes, and a row of the list shows both of its lines", async () => {
+  const own = await seed([login("Grafana")]);
+  const page = await openPage({ token: own.token });
+  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
+  await page.getByRole("button", { name: "Reveal password" }).click();
+  await page.locator(".rows a").waitFor();
+  const fontOf = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element) => {
+        const { fontSize, fontWeight, textTransform } = getComputedStyle(element);
+        return `${fontSize} ${fontWeight} ${textTransform}`;
+      });
+  expect(await Promise.all([".item h1", ".item dt", ".item .value", ".item .value.secret"].map(fontOf))).toEqual([
+    "24px 650 none",
+    "12px 500 none",
+    "15px 500 none",
+    "15px 500 none",
+  ]);
+  const row = page.locator(".rows a");
+  expect((await row.boundingBox())!.height).toBe(52);
+  expect(await row.evaluate((element) => element.scrollHeight <= element.clientHeight)).toBe(true);
+});
+
+it.each([
+  [390, false],
+  [1440, true],
+])("the actions of an item are on the line of its title where they have room: at %i pixels %s", async (width, beside) => {
+  const own = await seed([login("Grafana")]);
+  const page = await openPage({ token: own.token, width });
+  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
+  await page.getByRole("heading", { name: "Grafana" }).waitFor();
+  const [title, actions] = (
+    await Promise.all([".item h1", ".item > header > .actions"].map((one) => page.locator(one).boundingBox()))
+  ).map((box) => box!);
+  expect(actions!.y < title!.y + title!.height).toBe(beside);
+});
+
+it("a login has the letter of its title as its face, and another item the icon of its category", async () => {
+  const own = await seed([login("Grafana"), login("…"), { title: "Backup server", category: "SERVER" }]);
+  const page = await openPage({ token: own.token });
+  await page.goto("/console/");
+  await page.locator(".rows a").nth(2).waitFor();
+  const faces = await page
+    .locator(".rows a")
+    .evaluateAll((all) => all.map((row) => [row.querySelector(".title")!.textContent, row.querySelector(".tile")!.textContent]));
+  expect(Object.fromEntries(faces)).toEqual({ Grafana: "G", "…": "", "Backup server": "" });
+  expect(await page.locator(".tile svg").count()).toBe(2);
+});
+
+it("grey rows stand for the list and for an item while they are loading, and move only for people who want motion", async () => {
+  const own = await seed([login("Grafana")]);
+  const page = await openPage({ token: own.token });
+  const list = await injectFault(page, "GET", "/v1/vaults/*/items", "held");
+  const item = await injectFault(page, "GET", "/v1/vaults/*/items/*", "held");
+  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
+  for (const [pane, loading, shown] of [
+    ["Items", list, page.locator(".rows a")],
+    ["Item", item, page.getByRole("heading", { name: "Grafana" })],
+  ] as const) {
+    const skeleton = page.getByRole("region", { name: pane, exact: true }).locator(".skeleton[aria-busy=true]");
+    await skeleton.getByText("Loading…").waitFor();
+    const animated = () => skeleton.evaluate((element) => element.getAnimations({ subtree: true }).length > 0);
+    expect(await animated()).toBe(false);
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    expect(await animated()).toBe(true);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    loading.end();
+    await shown.waitFor();
+    expect(await skeleton.count()).toBe(0);
+  }
+});
 
 it("the counts of the lists have their room before they come", async () => {
   const page = await openPage({ token, width: 1024 });

@@ -4,7 +4,7 @@ import { base32 } from "../../src/model/ids.ts";
 import { currentCode } from "../../src/model/totp.ts";
 import { sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
-import { readClipboard } from "./support/clipboard.ts";
+import { copyBy, readClipboard } from "./support/clipboard.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage, startPage } from "./support/page.ts";
 import { seed, type Seeded } from "./support/seed.ts";
@@ -151,11 +151,11 @@ describe("references", () => {
     const copied: string[] = [];
     const menus = page.getByRole("button", { name: /^More actions for/ });
     for (let index = 0; index < NAMED.fields.length; index++) {
-      await menus.nth(index).press("Enter");
-      await page.keyboard.press("Enter"); // The first action has the focus.
-      await page.getByText("Reference copied").waitFor();
-      copied.push(await readClipboard(page));
-      await page.getByText("Reference copied").getByRole("button", { name: "Dismiss" }).click();
+      const reference = await copyBy(page, async () => {
+        await menus.nth(index).press("Enter");
+        await page.keyboard.press("Enter"); // The first action has the focus.
+      });
+      copied.push(reference);
     }
     const item = `op://Team/${seeded.items[1]}`;
     expect(copied.toSorted()).toEqual(

@@ -21,6 +21,7 @@ import { restorableUntil } from "../ui/retention.ts";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
 import { marked } from "../ui/texts.ts";
+import { Skeleton } from "../ui/virtual-list.tsx";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 
@@ -46,7 +47,7 @@ export function DeletedItemView({ vault, id, onGone }: Props) {
   useLayoutEffect(load, []);
   const { item, error } = loaded.value;
   if (error !== undefined) return <Failure error={error} retry={load} />;
-  return item ? <Content item={item} onGone={onGone} /> : <p class="quiet">Loading…</p>;
+  return item ? <Content item={item} onGone={onGone} /> : <Skeleton />;
 }
 
 interface ItemProps {

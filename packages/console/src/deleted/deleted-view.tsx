@@ -17,7 +17,7 @@ import { explainRetention } from "../ui/retention.ts";
 import { isolate } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { VaultFilter } from "../ui/vault-filter.tsx";
-import { VirtualList } from "../ui/virtual-list.tsx";
+import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { DeletedItemView } from "./deleted-item.tsx";
 
@@ -126,7 +126,7 @@ function DeletedList({ listed }: ListProps) {
 function Rows({ listed }: ListProps) {
   const { error } = deleted.value;
   if (error !== undefined) return <Failure error={error} retry={() => void loadDeleted()} />;
-  if (!listed) return <p class="empty">Loading…</p>;
+  if (!listed) return <Skeleton />;
   if (restorable().length === 0)
     return <p class="empty">You need read and write access to a vault to restore its items. Ask an administrator.</p>;
   if (listed.length === 0) return <p class="empty">No deleted items.</p>;

@@ -5,7 +5,7 @@ import type { Draft, DraftField } from "../items/draft.ts";
 import { ATTRIBUTE_TEXTS } from "../items/attribute-texts.ts";
 import type { Part } from "../items/comparison.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
-import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
+import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 import { isolate } from "../ui/texts.ts";
 
@@ -154,7 +154,7 @@ function Value({ field, label }: { readonly field: DraftField; readonly label: s
   if (field.value === "") return <p class="quiet">Empty</p>;
   return (
     <div class="line">
-      {concealed && !revealed ? <HiddenValue /> : <span class={concealed ? "value secret" : "value"}>{field.value}</span>}
+      {concealed ? revealed ? <SecretText value={field.value} /> : <HiddenValue /> : <span class="value">{field.value}</span>}
       {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
     </div>
   );

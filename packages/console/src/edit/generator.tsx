@@ -2,6 +2,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, DEFAULT_RECIPE, RECIPE_LENGTH } from "@item-vault/model/recipe";
 import { Dialog } from "../ui/dialog.tsx";
+import { SecretText } from "../ui/reveal.tsx";
 import { named } from "../ui/texts.ts";
 import { generate } from "./draft.ts";
 
@@ -45,7 +46,7 @@ export function Generator({ name, onUse, onClose }: Props) {
       >
         {/* A screen reader must not say each value aloud while the settings change. */}
         <output class="generated" aria-label="Generated value" aria-live="off">
-          {password?.value ?? "No characters left to choose from."}
+          {password ? <SecretText value={password.value} /> : "No characters left to choose from."}
         </output>
         <p>
           <output aria-label="Strength">{password ? strengthOf(password.entropy) : ""}</output>

@@ -3,7 +3,7 @@ import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";
 import { Icon } from "../ui/icon.tsx";
-import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
+import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
 import { capitalized, named } from "../ui/texts.ts";
 
@@ -53,7 +53,7 @@ function Value({ label, name, value, onCopy }: ValueProps) {
     <div>
       <dt>{label}</dt>
       <dd>
-        {revealed ? <span class="value secret">{value}</span> : <HiddenValue />}
+        {revealed ? <SecretText value={value} /> : <HiddenValue />}
         <RevealButton name={name} revealed={revealed} toggle={toggle} />
         <button type="button" aria-label={`Copy ${name}`} onClick={() => onCopy(name, value)}>
           <Icon name="copy" />

@@ -1,6 +1,6 @@
 import type { Difference } from "./difference.ts";
 import { Icon } from "../ui/icon.tsx";
-import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
+import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 
 /** The differences between two states of an Item: a row for each, with the value of each side. */
 
@@ -77,6 +77,6 @@ interface ValueProps {
 function Value({ text, hidden, secret }: ValueProps) {
   if (text === undefined) return <span class="quiet">none</span>;
   if (text === "") return <span class="quiet">empty</span>;
-  if (!hidden) return <span class={secret ? "value secret" : "value"}>{text}</span>;
-  return <HiddenValue />;
+  if (hidden) return <HiddenValue />;
+  return secret ? <SecretText value={text} /> : <span class="value">{text}</span>;
 }

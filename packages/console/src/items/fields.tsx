@@ -1,10 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
-import { Icon } from "../ui/icon.tsx";
-import { HiddenValue, RevealButton, useReveal } from "../ui/reveal.tsx";
+import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
-import { copyKeyOf } from "./copy-keys.ts";
-import { KeyHint } from "./key-hint.tsx";
-import { FieldMenu } from "./field-menu.tsx";
+import { CopyButton, FieldMenu } from "./field-buttons.tsx";
 import { displayOf, type FieldProps, hrefOf, labelOf, isGeneratable } from "./field-types.ts";
 import type { ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
@@ -52,37 +49,29 @@ function FieldRow({ field, item }: FieldProps) {
   );
 }
 
-function ShownValue({ field, concealed }: { readonly field: Field; readonly concealed: boolean }) {
-  const href = hrefOf(field);
-  if (concealed || href === undefined) return <span class={concealed ? "value secret" : "value"}>{field.value}</span>;
-  return (
-    <span class="value">
+/** A value that is shown, which is a link where its type has one. */
+export const ShownValue = ({ value, href }: { readonly value: string; readonly href: string | undefined }) => (
+  <span class="value">
+    {href === undefined ? (
+      value
+    ) : (
       <a href={href} target="_blank" rel="noopener noreferrer">
-        {field.value}
+        {value}
       </a>
-    </span>
-  );
-}
+    )}
+  </span>
+);
 
 function Value({ field, item }: FieldProps) {
   const { concealed = false } = displayOf(field);
   const { revealed, toggle } = useReveal(field.value);
   const label = labelOf(field);
-  const keyed = copyKeyOf(field, item);
   return (
     <>
-      {concealed && !revealed ? <HiddenValue /> : <ShownValue field={field} concealed={concealed} />}
+      {!concealed && <ShownValue value={field.value} href={hrefOf(field)} />}
+      {concealed && (revealed ? <SecretText value={field.value} /> : <HiddenValue />)}
       {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
-      <button
-        type="button"
-        class="plain copy"
-        aria-label={`Copy ${label}`}
-        {...keyed}
-        onClick={() => void copy(label, field.value, { secret: concealed })}
-      >
-        <KeyHint copyKey={keyed["aria-keyshortcuts"]} />
-        <Icon name="copy" />
-      </button>
+      <CopyButton name={label} of={[field, item]} onCopy={() => void copy(label, field.value, { secret: concealed })} />
       <FieldMenu field={field} item={item} actions={rotationOf(field, item)} />
     </>
   );

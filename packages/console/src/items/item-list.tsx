@@ -27,11 +27,11 @@ import { isSelected, selectedItems, clearSelection, selectListed, selectTo, togg
 import { Failure } from "../ui/failure.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { isolate } from "../ui/texts.ts";
-import { VirtualList } from "../ui/virtual-list.tsx";
+import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
 import { ListHeader } from "./list-header.tsx";
 import { NewItemButton } from "./new-item.tsx";
-import { CategoryIcon, Tile } from "./tile.tsx";
+import { Tile } from "./tile.tsx";
 import type { ItemSummary } from "@item-vault/client";
 
 /** The list of Items. */
@@ -66,7 +66,7 @@ export function ItemList() {
 
 function Content() {
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
-  if (listState.value === "loading") return <p class="quiet">Loading…</p>;
+  if (listState.value === "loading") return <Skeleton />;
   if (listedEntries.value.length === 0) return <Empty />;
   return (
     <VirtualList
@@ -106,10 +106,7 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
       <Tile title={item.title} category={item.category} data-selects />
       <span class="title">{titleOf(item)}</span>
       {selected && <span class="unseen">selected</span>}
-      <span class="quiet">
-        <CategoryIcon category={item.category} />
-        {details.filter(Boolean).map(isolate).join(" · ")}
-      </span>
+      <span class="quiet">{details.filter(Boolean).map(isolate).join(" · ")}</span>
       {item.favorite && (
         <span class="favorite">
           <span class="unseen">Favorite</span>
@@ -136,63 +133,50 @@ const NOTHING: Readonly<Record<ChosenList["kind"], string>> = {
   category: "No items have this category.",
 };
 
-function Empty() {
-  const list = chosenList.value;
+interface EmptyList {
+  readonly text: string;
+  /** True if it offers to make Items. */
+  readonly begins?: boolean;
+  /** The label of the button that leads to all Items. */
+  readonly all?: string | false;
+}
+
+function describeEmpty(list: ChosenList): EmptyList {
   const limited = list.kind !== "all";
+  const all = limited && "Show all items";
   if (query.value !== "")
-    return (
-      <div class="empty">
-        <p>No results for “{query.value}”. Field values aren’t searched.</p>
-        <div class="buttons">{limited && <ShowAll label="Search all items" />}</div>
-      </div>
-    );
-  if (isOfUnknownVault(list))
-    return (
-      <div class="empty">
-        <p>This vault doesn’t exist, or you don’t have access to it.</p>
-        <div class="buttons">
-          <ShowAll label="Show all items" />
-        </div>
-      </div>
-    );
+    return {
+      text: `No results for “${isolate(query.value)}”. Field values aren’t searched.`,
+      all: limited && "Search all items",
+    };
+  if (isOfUnknownVault(list)) return { text: "This vault doesn’t exist, or you don’t have access to it.", all };
   if (entries.value.length > 0)
-    return (
-      <div class="empty">
-        <p>{NOTHING[list.kind]}</p>
-        <div class="buttons">
-          {list.kind === "vault" && mayCreate(list.value ?? "") && <Begin />}
-          {limited && <ShowAll label="Show all items" />}
-        </div>
-      </div>
-    );
-  if (vaults.value.length === 0) return <p class="empty">You don’t have access to a vault yet. Ask an administrator.</p>;
+    return { text: NOTHING[list.kind], begins: list.kind === "vault" && mayCreate(list.value ?? ""), all };
+  if (vaults.value.length === 0) return { text: "You don’t have access to a vault yet. Ask an administrator." };
+  return { text: "No items yet.", begins: true };
+}
+
+function Empty() {
+  const { text, begins = false, all = false } = describeEmpty(chosenList.value);
   return (
     <div class="empty">
-      <p>No items yet.</p>
+      <p>{text}</p>
       <div class="buttons">
-        <Begin />
+        {begins && <NewItemButton class="primary" label />}
+        {begins && transferTargets().length > 0 && (
+          <a class="button" href={addressOf({ view: "import" })}>
+            Import items
+          </a>
+        )}
+        {all && (
+          <button type="button" onClick={showAll}>
+            {all}
+          </button>
+        )}
       </div>
     </div>
   );
 }
-
-/** The actions for an empty list. */
-const Begin = () => (
-  <>
-    <NewItemButton class="primary" label />
-    {transferTargets().length > 0 && (
-      <a class="button" href={addressOf({ view: "import" })}>
-        Import items
-      </a>
-    )}
-  </>
-);
-
-const ShowAll = ({ label }: { readonly label: string }) => (
-  <button type="button" onClick={showAll}>
-    {label}
-  </button>
-);
 
 /** The search field gets the focus, because the button is gone then. */
 function showAll(): void {

@@ -14,6 +14,7 @@ import { lazy } from "../ui/lazy.tsx";
 import { focusTab } from "../ui/page.tsx";
 import { isolate } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
+import { Skeleton } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { EditAction, FavoriteAction, MoreActions } from "./actions.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
@@ -60,7 +61,7 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
 
 function Loading({ item }: { readonly item: string }) {
   useLayoutEffect(() => keepEarlyKey(item), []);
-  return <p class="quiet">Loading…</p>;
+  return <Skeleton />;
 }
 
 /** On a narrow screen, where the list is not beside the Item. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { type ChosenList, chosenList, countsOfLists, keyOfList, listsOf, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
-import { hueOf } from "../ui/hue.ts";
+import { hueStyle } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
@@ -51,7 +51,7 @@ function Vaults() {
   return (
     <Group title="Vaults" open>
       {vaults.value.map(({ id }) => (
-        <ListLink key={id} list={{ kind: "vault", value: id }} face={<span class={`dot hue-${hueOf(id)}`} />} />
+        <ListLink key={id} list={{ kind: "vault", value: id }} face={<span class="dot" style={hueStyle(id)} />} />
       ))}
     </Group>
   );

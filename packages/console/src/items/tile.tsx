@@ -1,8 +1,8 @@
-import { hueOf } from "../ui/hue.ts";
+import { hueStyle } from "../ui/hue.ts";
 import { knownCategory } from "./categories.ts";
 import type { Category } from "@item-vault/client";
 
-/** The face of an Item: the first letter of its title, on a colour that the title always has. */
+/** The face of an Item: of a login the first letter of its title, on a colour that the title always has; otherwise the category's icon. */
 
 interface Props {
   readonly title: string;
@@ -13,9 +13,10 @@ interface Props {
 
 export function Tile({ title, category, ...rest }: Props) {
   const [first = ""] = title.trim();
+  const hasLetter = category === "LOGIN" && /[\p{L}\p{N}]/u.test(first);
   return (
-    <span class={`tile hue-${hueOf(title)}`} aria-hidden="true" {...rest}>
-      {/[\p{L}\p{N}]/u.test(first) ? first.toUpperCase() : <CategoryIcon category={category} />}
+    <span class="tile" style={hasLetter ? hueStyle(title) : undefined} aria-hidden="true" {...rest}>
+      {hasLetter ? first.toUpperCase() : <CategoryIcon category={category} />}
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import { copy } from "../ui/clipboard.ts";
-import { Icon } from "../ui/icon.tsx";
+import { CopyButton } from "./field-buttons.tsx";
 import { isWebUrl } from "./field-types.ts";
+import { ShownValue } from "./fields.tsx";
 import type { Opened } from "../state/opened.ts";
 
 /** The URLs of an Item. Empty ones are not shown. */
@@ -15,22 +16,8 @@ export function Urls({ opened: { item } }: { readonly opened: Opened }) {
           <div key={index} class="field-row">
             <dt>{label || "URL"}</dt>
             <dd>
-              {isWebUrl(href) ? (
-                <a href={href} target="_blank" rel="noopener noreferrer">
-                  {href}
-                </a>
-              ) : (
-                <span>{href}</span>
-              )}
-              <button
-                type="button"
-                class="plain copy"
-                aria-label={`Copy ${label || "URL"}`}
-                title="Copy"
-                onClick={() => void copy(label || "URL", href, { secret: false })}
-              >
-                <Icon name="copy" />
-              </button>
+              <ShownValue value={href} href={isWebUrl(href) ? href : undefined} />
+              <CopyButton name={label || "URL"} onCopy={() => void copy(label || "URL", href, { secret: false })} />
             </dd>
           </div>
         ))}

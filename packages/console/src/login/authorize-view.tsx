@@ -5,7 +5,7 @@ import { askedLogin } from "../state/provider.ts";
 import { call } from "../state/client.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Confirmation } from "../ui/confirmation.tsx";
+import { Form } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
 import { Facts, NoPerson } from "./facts.tsx";
 
@@ -46,10 +46,10 @@ function Question({ body, state }: Asked) {
     navigate({ view: "items" }, { replace: true });
   };
   return (
-    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={onCancel}>
+    <Form action={onConfirm} submit="Confirm" onCancel={onCancel}>
       <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
       <Facts program={target.host} vaults={body.vaults ?? undefined} admin={body.admin === true} lifetime={body.expiresIn!} />
-    </Confirmation>
+    </Form>
   );
 }
 

@@ -9,7 +9,6 @@ import { vaultName } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { copy } from "../ui/clipboard.ts";
-import { Confirmation } from "../ui/confirmation.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
 import { Select } from "../ui/select.tsx";
@@ -110,9 +109,9 @@ function MadeCode({ code, onAgain }: { readonly code: LoginCode; readonly onAgai
       {value === "waiting" && <Steps code={code} />}
       <output>{isUsed ? `A terminal at ${value.address || "an unknown address"} uses it.` : TEXTS[value]}</output>
       {isUsed && (
-        <Confirmation action="End it" danger onConfirm={onEnd} cancel="Create another code" onCancel={onAgain}>
+        <Form action={onEnd} submit="End it" danger cancel="Create another code" onCancel={onAgain}>
           <p class="quiet">Program: {value.program || "unknown"}</p>
-        </Confirmation>
+        </Form>
       )}
       {!isUsed && value !== "waiting" && (
         <div class="buttons">

@@ -2,14 +2,11 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
 import { copy } from "../ui/clipboard.ts";
-import { copyKeyOf } from "../items/copy-keys.ts";
-import { FieldMenu } from "../items/field-menu.tsx";
-import { KeyHint } from "../items/key-hint.tsx";
+import { CopyButton, FieldMenu } from "../items/field-buttons.tsx";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
-import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
-import { useReveal } from "../ui/reveal.tsx";
+import { SecretText, useReveal } from "../ui/reveal.tsx";
 
 const QrDialog = lazy(() => import("../qr-codes/qr-dialog.tsx").then((module) => module.QrDialog));
 
@@ -18,7 +15,6 @@ export function OneTimePassword({ field, item }: FieldProps) {
   const label = labelOf(field);
   const parameters = useMemo(() => parseTotp(field.value), [field.value]);
   const { revealed, toggle } = useReveal(field.value);
-  const keyed = copyKeyOf(field, item);
   const shown = useSignal(false);
   const keyActions = [
     { label: revealed ? "Hide the key" : "Reveal the key", run: toggle },
@@ -29,19 +25,14 @@ export function OneTimePassword({ field, item }: FieldProps) {
     <>
       <div class="otp">
         {parameters ? <Code parameters={parameters} /> : <span class="quiet">Not a valid one-time password key.</span>}
-        {revealed && <span class="value secret">{field.value}</span>}
+        {revealed && <SecretText value={field.value} />}
       </div>
       {parameters && (
-        <button
-          type="button"
-          class="plain copy"
-          aria-label={`Copy ${label}`}
-          {...keyed}
-          onClick={() => void codeOf(parameters, stepAt(Date.now(), parameters)).then((code) => copy(label, code))}
-        >
-          <KeyHint copyKey={keyed["aria-keyshortcuts"]} />
-          <Icon name="copy" />
-        </button>
+        <CopyButton
+          name={label}
+          of={[field, item]}
+          onCopy={() => void codeOf(parameters, stepAt(Date.now(), parameters)).then((code) => copy(label, code))}
+        />
       )}
       <FieldMenu field={field} item={item} actions={keyActions} />
       {shown.value && <QrDialog field={field} item={item} onClose={() => (shown.value = false)} />}

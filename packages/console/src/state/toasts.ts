@@ -5,7 +5,8 @@ import { signal } from "@preact/signals";
 export interface Toast {
   readonly id: number;
   readonly text: string;
-  readonly kind: "done" | "failed" | "question";
+  /** `heard`: only screen readers tell it, because the page shows it elsewhere. It replaces no other message. */
+  readonly kind: "done" | "failed" | "question" | "heard";
   /** The action offered to the person. */
   readonly action?: Action | undefined;
 }
@@ -16,7 +17,7 @@ export interface Action {
 }
 
 /** Display time of a message, in milliseconds. */
-const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000 };
+const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000, heard: 6_000 };
 /** The same of a message that something can be done about. */
 const SHOWN_WITH_ACTION = 12_000;
 /** The messages, newest last. Of each open dialog only the newest is shown; a question waits under it. */
@@ -38,7 +39,9 @@ export const openDialogs = signal<readonly OpenDialog[]>([]);
  */
 export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action): number {
   const id = ++last;
-  toasts.value = [...toasts.value.filter((toast) => toast.kind === "question"), { id, text, kind, action }];
+  const isHeard = kind === "heard";
+  const others = toasts.value.filter((toast) => toast.kind === "question" || (toast.kind === "heard") !== isHeard);
+  toasts.value = [...others, { id, text, kind, action }];
   setTimeout(() => hideToast(id), action ? Math.max(SHOWN_WITH_ACTION, SHOWN[kind]) : SHOWN[kind]);
   return id;
 }

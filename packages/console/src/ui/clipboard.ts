@@ -34,6 +34,34 @@ const isAsking = (): boolean => toasts.value.some(({ id }) => id === question);
 // Of the window: the event `blur` of an element does not bubble.
 for (const event of ["blur", "copy", "cut", "contextmenu"]) addEventListener(event, () => void (held && (held.uncertain = true)));
 for (const event of ["focus", "click"]) addEventListener(event, clearDue);
+/** The button that was pressed last: it shows that its value was copied. An action closes its menu, whose button then shows it. */
+let pressed: HTMLElement | undefined;
+addEventListener(
+  "click",
+  ({ target }) => {
+    const button = (target as Element).closest<HTMLElement>("button");
+    const menu = button?.closest("[popover]");
+    pressed = (menu ? document.querySelector<HTMLElement>(`[popovertarget="${menu.id}"]`) : button) ?? undefined;
+  },
+  true,
+);
+
+/** Ends the flash that is shown. */
+let endFlash = (): void => undefined;
+const FLASH = 1_500; // milliseconds
+
+/** Shows a text over a button for a moment (style/elements.css), and says another one to screen readers. */
+function flash(button: HTMLElement | undefined, text: string, said: string): void {
+  endFlash();
+  if (button) button.dataset["flash"] = text;
+  const timer = setTimeout(() => endFlash(), FLASH);
+  endFlash = () => {
+    clearTimeout(timer);
+    delete button?.dataset["flash"];
+  };
+  showToast(said, "heard");
+}
+
 // A shortcut may copy: clearing could come after it.
 addEventListener("keydown", ({ ctrlKey, metaKey }) => void (ctrlKey || metaKey || clearDue()));
 
@@ -46,7 +74,7 @@ export async function copy(name: string, value: string, { secret = true } = {}):
     showToast(`${capitalized(name)} is empty. Nothing was copied.`, "failed");
     return false;
   }
-  const before = held;
+  const [before, button] = [held, pressed];
   held = undefined; // It must not be cleared during the write, or after it.
   const hash = hashOf(value);
   try {
@@ -59,8 +87,8 @@ export async function copy(name: string, value: string, { secret = true } = {}):
   }
   if (question !== undefined) hideToast(question);
   held = undefined;
-  if (secret) await hold(name, hash);
-  else showToast(`${capitalized(name)} copied`);
+  const end = secret ? await hold(name, hash) : "";
+  flash(button, secret ? `Copied for ${CLEARED_AFTER} s` : "Copied", `${capitalized(name)} copied${end}`);
   return true;
 }
 
@@ -76,8 +104,8 @@ const isGranted = (name: "clipboard-read" | "clipboard-write"): Promise<boolean>
       () => false,
     );
 
-/** Starts the minute, and shows what will happen. */
-async function hold(name: string, hash: Promise<string>): Promise<void> {
+/** Starts the minute. Returns what will happen, for the message. */
+async function hold(name: string, hash: Promise<string>): Promise<string> {
   const [readable, timed] = await Promise.all([isGranted("clipboard-read"), isGranted("clipboard-write")]);
   const copied: Copied = { name, hash, readable, uncertain: !document.hasFocus(), due: false };
   held = copied;
@@ -85,7 +113,7 @@ async function hold(name: string, hash: Promise<string>): Promise<void> {
     copied.due = true;
     clearDue();
   }, CLEARED_AFTER * 1000);
-  showToast(`${capitalized(name)} copied · clears ${timed ? "in" : "at your next click after"} ${CLEARED_AFTER} s`);
+  return ` · clears ${timed ? "in" : "at your next click after"} ${CLEARED_AFTER} s`;
 }
 
 /** Clears the clipboard if its time is over. A page without the focus may not write to it: the focus calls again. */

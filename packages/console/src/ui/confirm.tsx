@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { Confirmation } from "./confirmation.tsx";
 import { Dialog } from "./dialog.tsx";
+import { Form } from "./form.tsx";
 
 interface Props {
   readonly title: string;
@@ -16,8 +16,8 @@ interface Props {
 /** The second step before something is destroyed. The focus is on the button that cancels. */
 export const Confirm = ({ title, action, children, onConfirm, onClose }: Props) => (
   <Dialog title={title} onClose={onClose}>
-    <Confirmation action={action} danger onConfirm={onConfirm} onCancel={onClose}>
+    <Form action={onConfirm} submit={action} danger onCancel={onClose}>
       {children}
-    </Confirmation>
+    </Form>
   </Dialog>
 );

@@ -4,17 +4,20 @@ import { explain } from "../failures/explain.ts";
 
 interface Props {
   /** The action of the form. Errors are shown in the form, which keeps the input. */
-  readonly action: (data: FormData) => Promise<void>;
+  readonly action: (data: FormData) => Promise<void> | void;
   /** The text of the button that sends the form. */
   readonly submit: string;
+  /** True if it destroys anything. */
   readonly danger?: boolean;
   readonly disabled?: boolean;
+  /** The text of the other button. */
+  readonly cancel?: string;
   readonly onCancel: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A form of a dialog. While it is being sent, it cannot be sent again. */
-export function Form({ action, submit, danger = false, disabled = false, onCancel, children }: Props) {
+/** A form of a dialog, or a question without fields. While it is being sent, it cannot be sent again. */
+export function Form({ action, submit, danger = false, disabled = false, cancel = "Cancel", onCancel, children }: Props) {
   const failure = useSignal("");
   const waiting = useSignal(false);
   const onSubmit = async (event: SubmitEvent) => {
@@ -40,7 +43,7 @@ export function Form({ action, submit, danger = false, disabled = false, onCance
       )}
       <div class="buttons">
         <button type="button" onClick={onCancel}>
-          Cancel
+          {cancel}
         </button>
         <button class={danger ? "danger" : "primary"} disabled={disabled || waiting.value}>
           {submit}

@@ -1,9 +1,33 @@
 import { useSignal } from "@preact/signals";
-import { leaveFor } from "../state/route.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { holdAddress, leaveFor } from "../state/route.ts";
+import { session } from "../state/session.ts";
 import { Dialog } from "./dialog.tsx";
-import { useKeptPlace } from "./kept-place.ts";
+import { Form } from "./form.tsx";
 
 /** Asks before a place with unsaved data is left: by a link, by the back button, or by closing the page. */
+
+/**
+ * Guards the place of a component while leaving it would lose data: the browser asks before the page is closed or reloaded. `loses` returns
+ * true if data would be lost now. `hold` is called before the place is left for an address; return true to block. Returns a function that
+ * releases the address.
+ */
+export function useKeptPlace(loses: () => boolean, hold: (address: string) => boolean): () => void {
+  const release = useRef<() => void>(undefined);
+  useLayoutEffect(() => {
+    const onUnload = (event: BeforeUnloadEvent) => {
+      // Without a session the page is being dropped, and the user has agreed to that.
+      if (session.value && loses()) event.preventDefault();
+    };
+    addEventListener("beforeunload", onUnload);
+    release.current = holdAddress(hold);
+    return () => {
+      removeEventListener("beforeunload", onUnload);
+      release.current?.();
+    };
+  }, []);
+  return () => release.current?.();
+}
 
 interface Props {
   /** Returns true if data would be lost now. */
@@ -18,7 +42,7 @@ interface Props {
   readonly onLeave?: () => void;
 }
 
-export function LeaveGuard({ changed, title, text, onLeave, ...buttons }: Props) {
+export function LeaveGuard({ changed, title, text, stay: cancel, leave: submit, onLeave }: Props) {
   const target = useSignal<string | undefined>(undefined);
   const release = useKeptPlace(changed, (address) => {
     if (!changed()) return false;
@@ -36,15 +60,9 @@ export function LeaveGuard({ changed, title, text, onLeave, ...buttons }: Props)
   };
   return (
     <Dialog title={title} onClose={stay}>
-      <p>{text}</p>
-      <div class="buttons">
-        <button type="button" onClick={stay}>
-          {buttons.stay}
-        </button>
-        <button type="button" class="danger" onClick={leave}>
-          {buttons.leave}
-        </button>
-      </div>
+      <Form action={leave} submit={submit} danger cancel={cancel} onCancel={stay}>
+        <p>{text}</p>
+      </Form>
     </Dialog>
   );
 }

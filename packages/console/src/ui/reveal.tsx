@@ -1,4 +1,4 @@
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Icon } from "./icon.tsx";
 
@@ -42,6 +42,40 @@ export const RevealButton = ({ name, revealed, toggle }: Reveal & { readonly nam
     <Icon name="eye" />
   </button>
 );
+
+/** Longer values are keys or documents, which nobody reads by their characters: they have one colour. */
+const COLOURED_MAX = 2_000; // UTF-16 units
+
+/** The characters of a secret with a colour of their own, by the name of their highlight in style/items.css. */
+const RUNS = { digits: /\p{Nd}+/gu, symbols: /[^\p{L}\p{M}\p{Nd}\s]+/gu };
+
+/**
+ * A secret that is shown. The colours of its digits and symbols are highlights of the browser: the value stays one text, which screen readers
+ * read and people copy as it is. A browser without such highlights shows one colour.
+ */
+export function SecretText({ value }: { readonly value: string }) {
+  const element = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    if (value === "" || value.length > COLOURED_MAX || !("highlights" in CSS)) return undefined;
+    const text = document.createTreeWalker(element.current!, NodeFilter.SHOW_TEXT).nextNode() as Text;
+    const removals = Object.entries(RUNS).flatMap(([name, run]) => {
+      const highlight = CSS.highlights.get(name) ?? new Highlight();
+      CSS.highlights.set(name, highlight);
+      return [...text.data.matchAll(run)].map(({ 0: { length }, index }) => {
+        const place = { startContainer: text, startOffset: index, endContainer: text, endOffset: index + length };
+        const range = new StaticRange(place);
+        highlight.add(range);
+        return () => highlight.delete(range);
+      });
+    });
+    return () => removals.forEach((remove) => remove());
+  }, [value]);
+  return (
+    <span ref={element} class="value secret">
+      {value}
+    </span>
+  );
+}
 
 /** Replaces a hidden value: as many dots for every value, because their number must not reveal its length. */
 export const HiddenValue = () => (

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { copy } from "./clipboard.ts";
 import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
-import { useKeptPlace } from "./kept-place.ts";
+import { useKeptPlace } from "./leave.tsx";
 
 /** Dialogs of secrets that no later answer contains. */
 

@@ -6,8 +6,15 @@ import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../
  * when it was made, else in the page. `dialog` is the dialog around this component.
  */
 export function Toasts({ dialog }: { readonly dialog?: OpenDialog }) {
-  const toast = toasts.value.findLast(({ id }) => openDialogs.value.findLast(({ after }) => after < id) === dialog);
-  return <output class="toasts">{toast && <Message key={toast.id} toast={toast} />}</output>;
+  const own = toasts.value.filter(({ id }) => openDialogs.value.findLast(({ after }) => after < id) === dialog);
+  const toast = own.findLast(({ kind }) => kind !== "heard");
+  const heard = own.find(({ kind }) => kind === "heard");
+  return (
+    <>
+      <output class="toasts">{toast && <Message key={toast.id} toast={toast} />}</output>
+      <output class="unseen">{heard && <span key={heard.id}>{heard.text}</span>}</output>
+    </>
+  );
 }
 
 function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast }) {

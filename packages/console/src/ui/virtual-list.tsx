@@ -17,7 +17,17 @@ interface Props<T> {
   readonly query?: string;
 }
 
-const ROW_HEIGHT = 60; // pixels
+const ROW_HEIGHT = 52; // pixels
+
+/** Grey rows in place of a list or of an Item that is being loaded. */
+export const Skeleton = () => (
+  <div class="skeleton" aria-busy="true" style={{ "--row": `${ROW_HEIGHT}px` }}>
+    <span class="unseen">Loading…</span>
+    {Array.from({ length: 8 }, (_, row) => (
+      <i key={row} />
+    ))}
+  </div>
+);
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowDown: 1,
