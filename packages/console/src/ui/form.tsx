@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
 import { explain } from "../failures/explain.ts";
+import { Dialog } from "./dialog.tsx";
 
 interface Props {
   /** The action of the form. Errors are shown in the form, which keeps the input. */
@@ -49,6 +50,21 @@ export function Form({ action, submit, danger = false, disabled = false, onCance
     </form>
   );
 }
+
+export interface FormDialogProps extends Omit<Props, "onCancel"> {
+  readonly title: string;
+  /** Called when the dialog was closed. The action closes it itself. */
+  readonly onClose: () => void;
+  /** Default: `onClose`. */
+  readonly onCancel?: () => void;
+}
+
+/** A dialog with one form. */
+export const FormDialog = ({ title, onClose, ...form }: FormDialogProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <Form onCancel={onClose} {...form} />
+  </Dialog>
+);
 
 /** An input that the form does not send, with its fault in words. */
 export class InputError extends Error {}
