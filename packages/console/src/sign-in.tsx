@@ -19,13 +19,15 @@ interface Props {
   /** Why a text is not sent, in words. */
   readonly refuse?: (token: string) => string | undefined;
   readonly onDone?: () => void;
+  /** True below another way to sign in, which has the focus and the message. */
+  readonly second?: boolean;
 }
 
-export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Props) {
+export function SignInForm({ label = "Token", help = HELP, refuse, onDone, second = false }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const failure = useSignal(signInMessage.value);
+  const failure = useSignal(second ? "" : signInMessage.value);
   const waiting = useSignal(false);
-  useLayoutEffect(() => field.current?.focus(), []);
+  useLayoutEffect(() => void (second || field.current?.focus()), []);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -59,7 +61,7 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Pro
           {failure.value}
         </p>
       )}
-      <button class="primary" disabled={waiting.value}>
+      <button class={second ? "" : "primary"} disabled={waiting.value}>
         Sign in
       </button>
     </form>
@@ -80,7 +82,7 @@ export function SignInPage() {
       ) : (
         <>
           {providerOffered.value && <ProviderSignIn />}
-          <SignInForm />
+          <SignInForm second={providerOffered.value} />
           <Help />
         </>
       )}
@@ -90,8 +92,10 @@ export function SignInPage() {
 
 /** Leads to the identity provider. */
 function ProviderSignIn() {
+  const button = useRef<HTMLButtonElement>(null);
   const waiting = useSignal(false);
-  const failure = useSignal("");
+  const failure = useSignal(signInMessage.value);
+  useLayoutEffect(() => button.current?.focus(), []);
   const onClick = async () => {
     waiting.value = true;
     try {
@@ -103,7 +107,7 @@ function ProviderSignIn() {
   };
   return (
     <div class="sign-in">
-      <button type="button" class="primary" disabled={waiting.value} onClick={() => void onClick()}>
+      <button ref={button} type="button" class="primary" disabled={waiting.value} onClick={() => void onClick()}>
         Sign in with your organization
       </button>
       {failure.value !== "" && (
