@@ -85,21 +85,21 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
 const withoutWriting = (scope: Scope): Scope =>
   ["w", "d"].reduce((kept, operation) => setOperation(kept, Object.keys(kept), operation as "w" | "d", false), scope);
 
-/** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
-
 /** The variables that the clients of a dialect read. */
 const VARIABLES: Readonly<Record<Dialect, readonly [host: string, token: string]>> = {
   uuid: ["ITEM_VAULT_HOST", "ITEM_VAULT_TOKEN"],
   connect: ["OP_CONNECT_HOST", "OP_CONNECT_TOKEN"],
 };
 
-interface Props {
+interface IssuedProps {
   readonly issued: IssuedToken;
   readonly onClose: () => void;
 }
 
-function IssuedTokenText({ issued, onClose }: Props) {
-  const { name, expiresAt, token } = issued;
+/** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
+function IssuedTokenText({ issued: { id, name, dialect, expiresAt, token }, onClose }: IssuedProps) {
+  const [hostVariable, tokenVariable] = VARIABLES[dialect];
+  const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
   return (
     <ShownOnce title="Token issued" secret={token === undefined ? undefined : "token"} onClose={onClose}>
       {(copySecret) => (
@@ -107,55 +107,41 @@ function IssuedTokenText({ issued, onClose }: Props) {
           <p>
             <strong class="name">{name}</strong> is valid until {formatTime(expiresAt)}.
           </p>
-          {token === undefined ? <Binding id={issued.id} /> : <Texts issued={issued} token={token} onCopy={copySecret} />}
+          <p>
+            {/* The binding names the token by its id (contract 18). */}
+            {token === undefined
+              ? "A token for service bindings has no text. The binding of the other Worker names its ID."
+              : "Copy it now. You won’t be able to see it again."}
+          </p>
+          <div class="buttons">
+            {token === undefined ? (
+              <CopyButton label="Copy ID" onClick={() => void copy("ID", id, { secret: false })} />
+            ) : (
+              <>
+                <CopyButton label="Copy token" onClick={() => copySecret("Token", token)} />
+                <CopyButton label="Copy as shell variables" look="" onClick={() => copySecret("Lines", lines)} />
+              </>
+            )}
+          </div>
+          <pre class="token-text">{token === undefined ? id : lines}</pre>
         </>
       )}
     </ShownOnce>
   );
 }
 
-interface TextsProps {
-  readonly issued: IssuedToken;
-  readonly token: string;
-  readonly onCopy: (what: string, text: string) => void;
+interface CopyButtonProps {
+  readonly label: string;
+  readonly look?: string;
+  readonly onClick: () => void;
 }
 
-function Texts({ issued, token, onCopy }: TextsProps) {
-  const [hostVariable, tokenVariable] = VARIABLES[issued.dialect];
-  const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
-  return (
-    <>
-      <p>Copy it now. You won’t be able to see it again.</p>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={() => onCopy("Token", token)}>
-          <Icon name="copy" />
-          Copy token
-        </button>
-        <button type="button" onClick={() => onCopy("Lines", lines)}>
-          <Icon name="copy" />
-          Copy as shell variables
-        </button>
-      </div>
-      <pre class="token-text">{lines}</pre>
-    </>
-  );
-}
-
-/** A token for service bindings has no text: the binding names it by its id (contract 18). */
-function Binding({ id }: { readonly id: string }) {
-  return (
-    <>
-      <p>A token for service bindings has no text. The binding of the other Worker names its ID:</p>
-      <pre class="token-text">{id}</pre>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={() => void copy("ID", id, { secret: false })}>
-          <Icon name="copy" />
-          Copy ID
-        </button>
-      </div>
-    </>
-  );
-}
+const CopyButton = ({ label, look = "primary", onClick }: CopyButtonProps) => (
+  <button type="button" class={look} onClick={onClick}>
+    <Icon name="copy" />
+    {label}
+  </button>
+);
 
 /** The Items to which a token is limited in its vaults (contract 8.15). Their ids are unique in a vault only. */
 interface Limits {
