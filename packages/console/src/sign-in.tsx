@@ -1,10 +1,9 @@
-import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
-import { explain } from "./failures/explain.ts";
 import { goToProvider, providerOffered } from "./state/provider.ts";
 import { signIn } from "./state/sign-in.ts";
 import { sessionState, signInMessage } from "./state/session.ts";
+import { Form, InputError, textOf } from "./ui/form.tsx";
 
 /** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (grants.tsx). */
 
@@ -25,30 +24,19 @@ interface Props {
 
 export function SignInForm({ label = "Token", help = HELP, refuse, onDone, second = false }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const failure = useSignal(second ? "" : signInMessage.value);
-  const waiting = useSignal(false);
   useLayoutEffect(() => void (second || field.current?.focus()), []);
-  const onSubmit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const token = (form.elements.namedItem("token") as HTMLInputElement).value.trim();
+  const action = async (data: FormData) => {
+    const token = textOf(data, "token").trim();
     const refused = refuse?.(token);
-    if (refused !== undefined) {
-      failure.value = refused;
-      return;
-    }
-    waiting.value = true;
-    try {
-      await signIn({ token });
-      form.reset();
-      onDone?.();
-    } catch (error) {
-      failure.value = (error as ItemVaultError).status === 401 ? REFUSED : explain(error);
-    }
-    waiting.value = false;
+    if (refused !== undefined) throw new InputError(refused);
+    await signIn({ token }).catch((error: ItemVaultError) => {
+      throw error.status === 401 ? new InputError(REFUSED) : error;
+    });
+    if (field.current) field.current.value = "";
+    onDone?.();
   };
   return (
-    <form class="sign-in" onSubmit={(event) => void onSubmit(event)}>
+    <Form action={action} submit="Sign in" look="sign-in" second={second} message={second ? "" : signInMessage.value}>
       <label>
         {label}
         <input ref={field} name="token" type="password" required autocomplete="one-time-code" aria-describedby="sign-in-help" />
@@ -56,15 +44,7 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone, secon
       <p id="sign-in-help" class="quiet">
         {help}
       </p>
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
-      <button class={second ? "" : "primary"} disabled={waiting.value}>
-        Sign in
-      </button>
-    </form>
+    </Form>
   );
 }
 
@@ -92,29 +72,11 @@ export function SignInPage() {
 
 /** Leads to the identity provider. */
 function ProviderSignIn() {
-  const button = useRef<HTMLButtonElement>(null);
-  const waiting = useSignal(false);
-  const failure = useSignal(signInMessage.value);
-  useLayoutEffect(() => button.current?.focus(), []);
-  const onClick = async () => {
-    waiting.value = true;
-    try {
-      await goToProvider();
-    } catch (error) {
-      failure.value = explain(error);
-      waiting.value = false;
-    }
-  };
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
   return (
-    <div class="sign-in">
-      <button ref={button} type="button" class="primary" disabled={waiting.value} onClick={() => void onClick()}>
-        Sign in with your organization
-      </button>
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure}
-        </p>
-      )}
+    <div ref={place}>
+      <Form action={goToProvider} submit="Sign in with your organization" look="sign-in" message={signInMessage.value} />
     </div>
   );
 }

@@ -9,14 +9,22 @@ interface Props {
   /** The text of the button that sends the form. */
   readonly submit: string;
   readonly danger?: boolean;
+  /** True if another action of the page comes first. */
+  readonly second?: boolean;
   readonly disabled?: boolean;
-  readonly onCancel: () => void;
-  readonly children: ComponentChildren;
+  /** The failure of an earlier try. */
+  readonly message?: string;
+  /** The class of the form. */
+  readonly look?: string;
+  /** Absent: it cannot be cancelled. */
+  readonly onCancel?: () => void;
+  readonly children?: ComponentChildren;
 }
 
 /** A form of a dialog. While it is being sent, it cannot be sent again. */
-export function Form({ action, submit, danger = false, disabled = false, onCancel, children }: Props) {
-  const failure = useSignal("");
+export function Form({ action, submit, disabled = false, message = "", look = "dialog-form", ...props }: Props) {
+  const { danger, second, onCancel, children } = props;
+  const failure = useSignal(message);
   const waiting = useSignal(false);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -32,7 +40,7 @@ export function Form({ action, submit, danger = false, disabled = false, onCance
     waiting.value = false;
   };
   return (
-    <form class="dialog-form" onSubmit={(event) => void onSubmit(event)}>
+    <form class={look} onSubmit={(event) => void onSubmit(event)}>
       {children}
       {failure.value !== "" && (
         <p class="failure" role="alert">
@@ -40,10 +48,12 @@ export function Form({ action, submit, danger = false, disabled = false, onCance
         </p>
       )}
       <div class="buttons">
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-        <button class={danger ? "danger" : "primary"} disabled={disabled || waiting.value}>
+        {onCancel && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+        <button class={danger ? "danger" : second ? "" : "primary"} disabled={disabled || waiting.value}>
           {submit}
         </button>
       </div>
@@ -51,12 +61,10 @@ export function Form({ action, submit, danger = false, disabled = false, onCance
   );
 }
 
-export interface FormDialogProps extends Omit<Props, "onCancel"> {
+export interface FormDialogProps extends Props {
   readonly title: string;
-  /** Called when the dialog was closed. The action closes it itself. */
+  /** Called when the dialog was closed, and by default when its form was cancelled. The action closes it itself. */
   readonly onClose: () => void;
-  /** Default: `onClose`. */
-  readonly onCancel?: () => void;
 }
 
 /** A dialog with one form. */
