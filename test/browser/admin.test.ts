@@ -9,6 +9,7 @@ import { openPage, serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { actionsOf, chooseRowAction } from "./support/rows.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
+import { signIn } from "./support/session.ts";
 import { sharePage } from "./support/shared-page.ts";
 
 /** The admin's views: vaults, tokens, people and workloads, and the grants of a session. */
@@ -167,8 +168,8 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   await press("ArrowRight");
   expect(await focused(page)).toBe("Write: By keyboard");
   await press("Space");
-  await press("Tab"); // The lifetime and whether it issues tokens follow: the arrow keys move within the grid, and Tab leaves it.
-  for (const key of ["Tab", "Tab", "Tab"]) await press(key);
+  await press("Tab"); // Items, the lifetime and whether it issues tokens follow: the arrow keys move within the grid, and Tab leaves it.
+  for (const key of ["Tab", "Tab", "Tab", "Tab"]) await press(key);
   expect(await focused(page)).toBe("Issue token");
   await press("Enter");
   await dialogOf(page).getByText("You won’t be able to see it again.").waitFor();
@@ -192,6 +193,80 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   await dialogOf(page).getByRole("button", { name: "Revoke token" }).click();
   await rowOf(page, "nightly job").waitFor({ state: "detached" });
   await expect(sendRequest("GET", "v1/token", text)).rejects.toThrow("401");
+});
+
+it("issues a token for single Items, which are found by title, and the table says so", async () => {
+  const [name, other] = [`Limited ${crypto.randomUUID()}`, `Whole ${crypto.randomUUID()}`];
+  const { vault, token, items } = await seed([login("Deploy key"), login("Deploy log"), login("Payroll")], { name });
+  const whole = await makeVault(other);
+  const page = await openPage({ fresh: true });
+  await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+  await listOnly(page, name, other, "for two items");
+  await page.goto("/console/#/tokens");
+  await page.getByRole("button", { name: "Issue token" }).click();
+  await dialogOf(page).getByLabel("Name", { exact: true }).fill("for two items");
+  for (const each of [name, other])
+    await dialogOf(page)
+      .getByRole("checkbox", { name: `Read: ${each}` })
+      .check();
+  const field = dialogOf(page).getByLabel("Title, ID or reference");
+  await field.pressSequentially("deploy");
+  expect(await dialogOf(page).locator("datalist option").allTextContents()).toEqual(["Deploy key", "Deploy log"]);
+  await field.fill("Deploy key");
+  expect(await field.inputValue()).toBe("");
+  await field.pressSequentially("Payroll");
+  await field.press("Enter");
+  await field.fill("Deploy log");
+  await dialogOf(page).getByText(`And all items of ${other}`).waitFor();
+  await dialogOf(page)
+    .getByRole("button", { name: /^Remove Payroll/ })
+    .click();
+  await expect.poll(() => focused(page)).toContain("Title, ID or reference");
+  expect(await checkLooks(page)).toBe("");
+  const answer = page.waitForResponse((response) => response.url().endsWith("/v1/admin/tokens"));
+  await dialogOf(page).getByRole("button", { name: "Issue token" }).click();
+  const issued = (await (await answer).json()) as { token: string; vaults: object };
+  const chosen = [items[0]!, items[1]!].toSorted();
+  expect(issued.vaults).toEqual({ [vault]: { permissions: "r", items: chosen }, [whole]: "r" });
+  const listed = (await sendRequest("GET", `v1/vaults/${vault}/items`, issued.token)) as { title: string }[];
+  expect(listed.map(({ title }) => title).toSorted()).toEqual(["Deploy key", "Deploy log"]);
+  await dialogOf(page).getByRole("button", { name: "Copy token" }).click();
+  await page.getByText("Token copied").waitFor();
+  await page.keyboard.press("Escape");
+  await rowOf(page, "for two items").getByText("read (2 items only)").waitFor();
+});
+
+it("issues a token for Items that the session does not list by their ids and references, and for nothing else that was typed", async () => {
+  const [name, other] = [`Unseen ${crypto.randomUUID()}`, `Further ${crypto.randomUUID()}`];
+  const [first, second] = [await seed([login("One")], { name }), await seed([login("Two")], { name: other })];
+  const page = await openOwnView("tokens", name, other, "by ids");
+  await page.getByRole("button", { name: "Issue token" }).click();
+  await dialogOf(page).getByLabel("Name", { exact: true }).fill("by ids");
+  await dialogOf(page)
+    .getByRole("checkbox", { name: `Read: ${name}` })
+    .check();
+  const field = dialogOf(page).getByLabel("Title, ID or reference");
+  await field.fill("One");
+  await dialogOf(page).getByRole("button", { name: "Issue token" }).click();
+  await dialogOf(page).getByRole("alert").getByText("Choose an item from the list, or enter its ID.").waitFor();
+  await field.fill(first.items[0]!);
+  await dialogOf(page)
+    .getByText(`Item ${first.items[0]!.slice(0, 8)}`)
+    .waitFor();
+  await dialogOf(page)
+    .getByRole("checkbox", { name: `Read: ${other}` })
+    .check();
+  await field.fill(second.items[0]!); // of which vault, the page does not know
+  expect(await field.inputValue()).toBe(second.items[0]);
+  await field.fill("");
+  await field.pressSequentially(`op://${other.toUpperCase()}/${second.items[0]}/password`);
+  const answer = page.waitForResponse((response) => response.url().endsWith("/v1/admin/tokens"));
+  await dialogOf(page).getByRole("button", { name: "Issue token" }).click();
+  const { vaults } = (await (await answer).json()) as { vaults: object };
+  expect(vaults).toEqual({
+    [first.vault]: { permissions: "r", items: first.items },
+    [second.vault]: { permissions: "r", items: second.items },
+  });
 });
 
 it("opens the vaults of an admin by a token that the log shows and the page does not", async () => {

@@ -173,7 +173,7 @@ describe("backups", () => {
       .getByLabel(/^Item title or ID/)
       .fill(items[0]!);
     await press(page, "Preview");
-    await dialog(page).getByText("Changes made since then will be lost.").waitFor(PATIENT);
+    await dialog(page).getByText("Changes made since then stay in its versions.").waitFor(PATIENT);
     expect(((await sendRequest("GET", path, token)) as { title: string }).title).toBe("After");
     await press(page, "Replace it");
     await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
@@ -185,7 +185,7 @@ describe("backups", () => {
     await runJob(page, () => press(page, "Verify"));
   });
 
-  it("restore an Item by its title, and name what has changed since", async () => {
+  it("restore an Item by its title, and name what has changed since, without values", async () => {
     const name = `By title ${crypto.randomUUID()}`;
     const { vault, items, token } = await seed([login("Before"), login("Untouched")], { name });
     const page = await openPage();
@@ -194,7 +194,10 @@ describe("backups", () => {
     await page.getByRole("button", { name: "Back up now…" }).click();
     await runJob(page, () => press(page, "Back up"));
     const path = `v1/vaults/${vault}/items/${items[0]}`;
-    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "After" }]);
+    await sendRequest("PATCH", path, token, [
+      { op: "replace", path: "/title", value: "After" },
+      { op: "replace", path: "/fields/password/value", value: "changed-since" },
+    ]);
     await page.goto("/console/#/items");
     await page.getByRole("link", { name: "After" }).waitFor();
     await page.goto("/console/#/backups");
@@ -207,8 +210,14 @@ describe("backups", () => {
     await dialog(page).locator("select[name=vault]").selectOption(name);
     await dialog(page)
       .getByLabel(/^Item title or ID/)
-      .fill(`After · ${items[0]!.slice(0, 8)}`);
+      .fill("After");
     await press(page, "Preview");
+    await dialog(page).getByText("Restores “After” to ").waitFor(PATIENT);
+    await dialog(page)
+      .getByText(/^Now: version 2 of .*\. In the backup: version 1 of .*\. Changed: Title, password\.$/)
+      .waitFor();
+    expect(await page.content()).not.toContain("changed-since");
+    expect(await checkLooks(page)).toBe("");
     await press(page, "Replace it");
     await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
   });

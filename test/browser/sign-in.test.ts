@@ -53,7 +53,8 @@ it("a person signs in at the provider and comes back to the place where they beg
   await page.goto("/console/#/passwords");
   await signIn(page).waitFor();
   expect(await checkLooks(page)).toBe("");
-  await signIn(page).click();
+  // It has the focus, and not the field for a token.
+  await page.keyboard.press("Enter");
   await proceed(page);
   await seesSession(page, email);
   await page.getByRole("heading", { name: "Password check" }).waitFor();
@@ -122,6 +123,7 @@ it("somebody who is not invited, or cancels, reads why", async () => {
   await signIn(page).click();
   await proceed(page);
   await page.getByRole("alert").filter({ hasText: "Your identity provider did not sign you in." }).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(1);
 });
 
 it("an answer that another browser has begun signs nobody in", async () => {

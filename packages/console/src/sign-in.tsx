@@ -1,10 +1,9 @@
-import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
-import { explain } from "./failures/explain.ts";
 import { goToProvider, providerOffered } from "./state/provider.ts";
 import { signIn } from "./state/sign-in.ts";
 import { sessionState, signInMessage } from "./state/session.ts";
+import { Form, InputError, textOf } from "./ui/form.tsx";
 
 /** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (grants.tsx). */
 
@@ -19,34 +18,25 @@ interface Props {
   /** Why a text is not sent, in words. */
   readonly refuse?: (token: string) => string | undefined;
   readonly onDone?: () => void;
+  /** True below another way to sign in, which has the focus and the message. */
+  readonly second?: boolean;
 }
 
-export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Props) {
+export function SignInForm({ label = "Token", help = HELP, refuse, onDone, second = false }: Props) {
   const field = useRef<HTMLInputElement>(null);
-  const failure = useSignal(signInMessage.value);
-  const waiting = useSignal(false);
-  useLayoutEffect(() => field.current?.focus(), []);
-  const onSubmit = async (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
-    const token = (form.elements.namedItem("token") as HTMLInputElement).value.trim();
+  useLayoutEffect(() => void (second || field.current?.focus()), []);
+  const action = async (data: FormData) => {
+    const token = textOf(data, "token").trim();
     const refused = refuse?.(token);
-    if (refused !== undefined) {
-      failure.value = refused;
-      return;
-    }
-    waiting.value = true;
-    try {
-      await signIn({ token });
-      form.reset();
-      onDone?.();
-    } catch (error) {
-      failure.value = (error as ItemVaultError).status === 401 ? REFUSED : explain(error);
-    }
-    waiting.value = false;
+    if (refused !== undefined) throw new InputError(refused);
+    await signIn({ token }).catch((error: ItemVaultError) => {
+      throw error.status === 401 ? new InputError(REFUSED) : error;
+    });
+    if (field.current) field.current.value = "";
+    onDone?.();
   };
   return (
-    <form class="sign-in" onSubmit={(event) => void onSubmit(event)}>
+    <Form action={action} submit="Sign in" look="sign-in" second={second} message={second ? "" : signInMessage.value}>
       <label>
         {label}
         <input ref={field} name="token" type="password" required autocomplete="one-time-code" aria-describedby="sign-in-help" />
@@ -54,15 +44,7 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone }: Pro
       <p id="sign-in-help" class="quiet">
         {help}
       </p>
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
-      <button class="primary" disabled={waiting.value}>
-        Sign in
-      </button>
-    </form>
+    </Form>
   );
 }
 
@@ -80,7 +62,7 @@ export function SignInPage() {
       ) : (
         <>
           {providerOffered.value && <ProviderSignIn />}
-          <SignInForm />
+          <SignInForm second={providerOffered.value} />
           <Help />
         </>
       )}
@@ -90,27 +72,11 @@ export function SignInPage() {
 
 /** Leads to the identity provider. */
 function ProviderSignIn() {
-  const waiting = useSignal(false);
-  const failure = useSignal("");
-  const onClick = async () => {
-    waiting.value = true;
-    try {
-      await goToProvider();
-    } catch (error) {
-      failure.value = explain(error);
-      waiting.value = false;
-    }
-  };
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
   return (
-    <div class="sign-in">
-      <button type="button" class="primary" disabled={waiting.value} onClick={() => void onClick()}>
-        Sign in with your organization
-      </button>
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure}
-        </p>
-      )}
+    <div ref={place}>
+      <Form action={goToProvider} submit="Sign in with your organization" look="sign-in" message={signInMessage.value} />
     </div>
   );
 }

@@ -76,19 +76,28 @@ async function readItem(reading: Reading, id: string): Promise<TransferItem | un
   const item: ServiceItem | undefined = (await service.orMissing(orDamaged(losses, UNREADABLE.items, id, read)))?.data;
   if (!item) return undefined;
   losses.add(UNREADABLE.files, item.title, item.brokenFiles?.length ?? 0);
-  const canonical = parseId(id);
-  const state = stateOf(item);
+  const plain = transferItemOf(item, vault);
   return {
-    ...state,
-    sourceId: id,
+    ...plain,
+    files: (item.files ?? []).map((file) => fileOf(client, path, file)),
+    history: await readHistory(reading, { path, item, state: plain }),
+  };
+}
+
+/** Returns an Item as the formats take it, without its Files and earlier versions. Without `vault`, it names no vault. */
+export function transferItemOf(item: ServiceItem, vault?: ServiceVault): TransferItem {
+  const canonical = parseId(item.id);
+  return {
+    ...stateOf(item),
+    sourceId: item.id,
     ...(canonical?.length === 36 ? { id: canonical } : {}),
-    vault: vault.name,
-    vaultId: parseId(vault.id) ?? vault.id,
+    vault: vault?.name,
+    ...(vault && { vaultId: parseId(vault.id) ?? vault.id }),
     archived: item.state === "ARCHIVED",
     ...(item.createdAt ? { createdAt: Date.parse(item.createdAt) } : {}),
     ...(item.updatedAt ? { updatedAt: Date.parse(item.updatedAt) } : {}),
-    files: (item.files ?? []).map((file) => fileOf(client, path, file)),
-    history: await readHistory(reading, { path, item, state }),
+    files: [],
+    history: [],
   };
 }
 

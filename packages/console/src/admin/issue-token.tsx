@@ -6,17 +6,18 @@ import { InputError, textOf } from "../ui/form.tsx";
 import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
 import { tokens } from "./lists.ts";
-import type { Entry } from "../state/search.ts";
 import { ScopeField } from "./scope-field.tsx";
 import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
 import { copy } from "../ui/clipboard.ts";
 import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";
 import { LIMITS } from "@item-vault/model/limits";
-import { entries, vaultName } from "../state/items.ts";
-import { keepFocus } from "../ui/page.tsx";
-import { isolate, presentText, titleOf } from "../ui/texts.ts";
+import { itemKey } from "../state/item-key.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
+import { named, presentText } from "../ui/texts.ts";
 import { shortId } from "./filter.ts";
+import { vaultLabel } from "./vault-names.ts";
 
 /** Issues a token, then shows its text. */
 
@@ -32,14 +33,17 @@ const KINDS = {
 export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   const issued = useSignal<IssuedToken | undefined>(undefined);
   const scope = useSignal<Scope>({});
-  const only = useSignal<readonly Entry[]>([]);
+  const limits = useSignal(NONE);
   const kind = useSignal<Kind>("uuid");
   if (issued.value) return <IssuedTokenText issued={issued.value} onClose={onClose} />;
   const action = async (data: FormData) => {
     if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
     const { dialect, binding } = KINDS[kind.value];
     const delegate = !binding && data.has("delegate");
-    const vaults = limitScope(scope.value, only.value);
+    // Otherwise the token would open more than was meant.
+    const all = withTyped(limits.value, scope.value);
+    if (!all) throw new InputError(UNKNOWN);
+    const vaults = limitScope(scope.value, (limits.value = all).chosen);
     const body = { name: textOf(data, "name"), vaults, dialect, binding, delegate, expiresIn: parseLifetime(data) };
     issued.value = (await call("POST /v1/admin/tokens", { body })).data;
     void tokens.load();
@@ -66,7 +70,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
         onChange={(next) => (scope.value = next)}
         operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
       />
-      <ItemLimits scope={scope.value} chosen={only.value} onChange={(next) => (only.value = next)} />
+      <ItemLimits scope={scope.value} limits={limits.value} onChange={(next) => (limits.value = next)} />
       <LifetimeField />
       {!KINDS[kind.value].binding && (
         <label class="check">
@@ -81,21 +85,21 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
 const withoutWriting = (scope: Scope): Scope =>
   ["w", "d"].reduce((kept, operation) => setOperation(kept, Object.keys(kept), operation as "w" | "d", false), scope);
 
-/** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
-
 /** The variables that the clients of a dialect read. */
 const VARIABLES: Readonly<Record<Dialect, readonly [host: string, token: string]>> = {
   uuid: ["ITEM_VAULT_HOST", "ITEM_VAULT_TOKEN"],
   connect: ["OP_CONNECT_HOST", "OP_CONNECT_TOKEN"],
 };
 
-interface Props {
+interface IssuedProps {
   readonly issued: IssuedToken;
   readonly onClose: () => void;
 }
 
-function IssuedTokenText({ issued, onClose }: Props) {
-  const { name, expiresAt, token } = issued;
+/** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
+function IssuedTokenText({ issued: { id, name, dialect, expiresAt, token }, onClose }: IssuedProps) {
+  const [hostVariable, tokenVariable] = VARIABLES[dialect];
+  const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
   return (
     <ShownOnce title="Token issued" secret={token === undefined ? undefined : "token"} onClose={onClose}>
       {(copySecret) => (
@@ -103,126 +107,134 @@ function IssuedTokenText({ issued, onClose }: Props) {
           <p>
             <strong class="name">{name}</strong> is valid until {formatTime(expiresAt)}.
           </p>
-          {token === undefined ? <Binding id={issued.id} /> : <Texts issued={issued} token={token} onCopy={copySecret} />}
+          <p>
+            {/* The binding names the token by its id (contract 18). */}
+            {token === undefined
+              ? "A token for service bindings has no text. The binding of the other Worker names its ID."
+              : "Copy it now. You won’t be able to see it again."}
+          </p>
+          <div class="buttons">
+            {token === undefined ? (
+              <CopyButton label="Copy ID" onClick={() => void copy("ID", id, { secret: false })} />
+            ) : (
+              <>
+                <CopyButton label="Copy token" onClick={() => copySecret("Token", token)} />
+                <CopyButton label="Copy as shell variables" look="" onClick={() => copySecret("Lines", lines)} />
+              </>
+            )}
+          </div>
+          <pre class="token-text">{token === undefined ? id : lines}</pre>
         </>
       )}
     </ShownOnce>
   );
 }
 
-interface TextsProps {
-  readonly issued: IssuedToken;
-  readonly token: string;
-  readonly onCopy: (what: string, text: string) => void;
+interface CopyButtonProps {
+  readonly label: string;
+  readonly look?: string;
+  readonly onClick: () => void;
 }
 
-function Texts({ issued, token, onCopy }: TextsProps) {
-  const [hostVariable, tokenVariable] = VARIABLES[issued.dialect];
-  const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
-  return (
-    <>
-      <p>Copy it now. You won’t be able to see it again.</p>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={() => onCopy("Token", token)}>
-          <Icon name="copy" />
-          Copy token
-        </button>
-        <button type="button" onClick={() => onCopy("Lines", lines)}>
-          <Icon name="copy" />
-          Copy as shell variables
-        </button>
-      </div>
-      <pre class="token-text">{lines}</pre>
-    </>
-  );
+const CopyButton = ({ label, look = "primary", onClick }: CopyButtonProps) => (
+  <button type="button" class={look} onClick={onClick}>
+    <Icon name="copy" />
+    {label}
+  </button>
+);
+
+/** The Items to which a token is limited in its vaults (contract 8.15). Their ids are unique in a vault only. */
+interface Limits {
+  readonly chosen: readonly LimitItem[];
+  /** The text that is typed, and not yet added. */
+  readonly typed: string;
 }
 
-/** A token for service bindings has no text: the binding names it by its id (contract 18). */
-function Binding({ id }: { readonly id: string }) {
-  return (
-    <>
-      <p>A token for service bindings has no text. The binding of the other Worker names its ID:</p>
-      <pre class="token-text">{id}</pre>
-      <div class="buttons">
-        <button type="button" class="primary" onClick={() => void copy("ID", id, { secret: false })}>
-          <Icon name="copy" />
-          Copy ID
-        </button>
-      </div>
-    </>
-  );
+type LimitItem = NamedItem & { readonly vault: string };
+
+const NONE: Limits = { chosen: [], typed: "" };
+const UNKNOWN = "Choose an item from the list, or enter its ID. If several vaults are chosen, enter op://VAULT/ID.";
+
+const vaultsOf = (scope: Scope) => Object.keys(scope).map((id) => ({ id, name: vaultLabel(id) }));
+
+/** Returns the limits with the typed Item added. Returns undefined if the text names none. */
+function withTyped({ chosen, typed }: Limits, scope: Scope): Limits | undefined {
+  if (typed.trim() === "") return { chosen, typed: "" };
+  const item = itemNamed(typed, vaultsOf(scope));
+  if (item?.vault === undefined) return undefined;
+  const others = chosen.filter(({ id, vault }) => id !== item.id || vault !== item.vault);
+  return { chosen: [...others, item as LimitItem], typed: "" };
 }
-
-/** The Items to which a token is limited in its vaults (contract 8.15), chosen among the Items that the session lists. */
-
-const OPTIONS = "limit-items";
-/** A browser is slow with a longer list. */
-const OFFERED = 1_000;
-
-/** Returns the text of an option, which the field holds once the option is chosen. */
-const labelOf = ({ item }: Entry): string =>
-  presentText([titleOf(item), vaultName(item.vault.id), shortId(item.id)].map(isolate).join(" · "));
 
 interface ItemLimitsProps {
-  /** The vaults that are chosen. */
   readonly scope: Scope;
-  readonly chosen: readonly Entry[];
-  readonly onChange: (chosen: readonly Entry[]) => void;
+  readonly limits: Limits;
+  readonly onChange: (limits: Limits) => void;
 }
 
-function ItemLimits({ scope, chosen, onChange }: ItemLimitsProps) {
-  const possible = entries.value.filter(({ item }) => Object.hasOwn(scope, item.vault.id));
-  if (possible.length === 0) return null;
-  const left = possible.filter((entry) => !chosen.includes(entry)).slice(0, OFFERED);
-  const add = (input: HTMLInputElement): void => {
-    const entry = left.find((one) => labelOf(one) === input.value);
-    if (!entry) return;
-    input.value = "";
-    onChange([...chosen, entry]);
+function ItemLimits({ scope, limits, onChange }: ItemLimitsProps) {
+  const among = vaultsOf(scope);
+  if (among.length === 0) return null;
+  const chosen = limits.chosen.filter(({ vault }) => Object.hasOwn(scope, vault));
+  const whole = among.filter(({ id }) => chosen.every(({ vault }) => vault !== id));
+  const type = (typed: string, isWhole: boolean) => {
+    const next = { ...limits, typed };
+    onChange((isWhole && withTyped(next, scope)) || next);
   };
-  const remove = (entry: Entry): void => {
-    onChange(chosen.filter((one) => one !== entry));
-    keepFocus();
+  /** A text that names no Item is refused by the form. */
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = event.key === "Enter" && limits.typed !== "" && withTyped(limits, scope);
+    if (!next) return;
+    event.preventDefault();
+    onChange(next);
+  };
+  const remove = (item: LimitItem) => {
+    onChange({ ...limits, chosen: limits.chosen.filter((one) => one !== item) });
+    afterRender(() => document.getElementById(FIELD)?.focus());
+  };
+  const nameOf = ({ title, id, vault }: LimitItem): string => {
+    const parts = [title ?? `Item ${shortId(id)}`, ...(among.length > 1 ? [vaultLabel(vault)] : [])];
+    return presentText(parts.map(named).join(" · "));
   };
   return (
     <fieldset class="tag-editor">
       <legend>Only these items</legend>
       {chosen.length > 0 && (
         <ul class="tags">
-          {chosen.map((entry) => (
-            <li key={entry.key}>
-              {titleOf(entry.item)}
-              <button type="button" class="plain" aria-label={`Remove ${titleOf(entry.item)}`} onClick={() => remove(entry)}>
+          {chosen.map((item) => (
+            <li key={itemKey(item.vault, item.id)}>
+              {nameOf(item)}
+              <button type="button" class="plain" aria-label={`Remove ${nameOf(item)}`} onClick={() => remove(item)}>
                 ×
               </button>
             </li>
           ))}
         </ul>
       )}
-      <label>
-        Item (leave empty for all items of the vaults)
-        <input
-          list={OPTIONS}
-          autocomplete="off"
-          disabled={chosen.length >= LIMITS.tokenItems}
-          onInput={(event) => add(event.currentTarget)}
-        />
-      </label>
-      <datalist id={OPTIONS}>
-        {left.map((entry) => (
-          <option key={entry.key}>{labelOf(entry)}</option>
-        ))}
-      </datalist>
+      <ItemField
+        id={FIELD}
+        label="Title, ID or reference of an item (leave empty for all items of the vaults)"
+        among={among}
+        value={limits.typed}
+        disabled={chosen.length >= LIMITS.tokenItems}
+        onInput={type}
+        onKeyDown={onKeyDown}
+      />
+      {chosen.length > 0 && whole.length > 0 && (
+        <p class="quiet">And all items of {presentText(whole.map(({ name }) => named(name)).join(", "))}</p>
+      )}
     </fieldset>
   );
 }
 
+const FIELD = "limit-item";
+
 /** Returns a scope in which the vaults of chosen Items are limited to these. */
-function limitScope(scope: Scope, chosen: readonly Entry[]): NonNullable<NewToken["vaults"]> {
-  const byVault = Map.groupBy(chosen, ({ item }) => item.vault.id);
+function limitScope(scope: Scope, chosen: readonly LimitItem[]): NonNullable<NewToken["vaults"]> {
+  const byVault = Map.groupBy(chosen, ({ vault }) => vault);
   return Object.fromEntries(
     Object.entries(scope).map(([vault, permissions]) => {
-      const items = byVault.get(vault)?.map(({ item }) => item.id);
+      const items = byVault.get(vault)?.map(({ id }) => id);
       return [vault, items ? { permissions, items } : permissions];
     }),
   );

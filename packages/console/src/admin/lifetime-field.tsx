@@ -1,9 +1,34 @@
 import { LIMITS } from "@item-vault/model/limits";
 import { useSignal } from "@preact/signals";
 import { textOf } from "../ui/form.tsx";
-import { LIFETIMES, mostOf, type Unit, UNITS } from "./lifetimes.ts";
 
 /** The lifetime of a token: a usual lifetime, or a custom one. */
+
+const MINUTE = 60; // seconds
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The offered lifetimes: label and seconds. */
+const LIFETIMES: readonly (readonly [label: string, seconds: number])[] = [
+  ["1 hour", HOUR],
+  ["12 hours", 12 * HOUR],
+  ["7 days", 7 * DAY],
+  ["30 days", 30 * DAY],
+  ["90 days", LIMITS.tokenLifetimeDefault],
+  ["1 year", LIMITS.tokenLifetime],
+];
+
+/** The lifetimes offered for the tokens of a workload's rule. */
+export const RULE_LIFETIMES: typeof LIFETIMES = [
+  ["5 minutes", 5 * MINUTE],
+  ["15 minutes", LIMITS.ruleLifetimeDefault],
+  ["30 minutes", 30 * MINUTE],
+  ["1 hour", LIMITS.ruleLifetime],
+];
+
+/** The units of a lifetime that is typed, with their seconds. */
+const UNITS = { hours: HOUR, days: DAY } as const;
+type Unit = keyof typeof UNITS;
 
 const OTHER = "other";
 
@@ -27,15 +52,13 @@ export function LifetimeField() {
         <>
           <label>
             How many
-            <input name="count" type="number" required min={1} max={mostOf(unit.value)} step={1} />
+            <input name="count" type="number" required min={1} max={LIMITS.tokenLifetime / UNITS[unit.value]} step={1} />
           </label>
           <label>
             Unit
             <select name="unit" value={unit.value} onChange={(event) => (unit.value = event.currentTarget.value as Unit)}>
               {Object.keys(UNITS).map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
+                <option key={name}>{name}</option>
               ))}
             </select>
           </label>

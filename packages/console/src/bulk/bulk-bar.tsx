@@ -1,55 +1,56 @@
 import type { ItemSummary } from "@item-vault/client";
 import { useSignal, untracked } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { labelOfCategory } from "../items/categories.ts";
 import { type Act, bulk } from "../state/bulk.ts";
 import { chosenList, listsOf, nameOfList } from "../state/chosen-list.ts";
 import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
+import { session } from "../state/session.ts";
 import { afterRender } from "../ui/after-render.ts";
-import { focusList } from "../ui/virtual-list.tsx";
+import { FormDialog, InputError, textOf } from "../ui/form.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
-import { setArchived, setFavorites, addTag, deleteItems, moveTo } from "./acts.ts";
-import { useState } from "preact/hooks";
-import { labelOfCategory } from "../items/categories.ts";
-import { session } from "../state/session.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
 import { explainRestore, explainRetention } from "../ui/retention.ts";
+import { focusList } from "../ui/virtual-list.tsx";
+import { setArchived, setFavorites, addTag, deleteItems, moveTo } from "./acts.ts";
+
+// In one script: the start of an action can show it even after the connection is lost.
+export { BulkDialog } from "./bulk-dialog.tsx";
 
 /** The question before an action on several Items. */
-
-interface Props {
+export interface AskProps {
   readonly items: readonly ItemSummary[];
   readonly onBegin: (act: Act) => void;
   readonly onClose: () => void;
 }
 
-function AskVault({ items, onBegin, onClose }: Props) {
+function AskVault({ items, onBegin, onClose }: AskProps) {
   const from = new Set(items.map(({ vault }) => vault.id));
   const targets = transferTargets().filter(({ id }) => !(from.size === 1 && from.has(id)));
+  const begin = async (data: FormData) => onBegin(moveTo(textOf(data, "vault")));
   return (
-    <Dialog title={`Move ${plural(items.length, "item")}`} onClose={onClose}>
-      <Form action={async (data) => onBegin(moveTo(textOf(data, "vault")))} submit="Move" onCancel={onClose}>
-        <label>
-          Vault
-          <select name="vault">
-            {targets.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <p class="quiet explanation">
-          Earlier versions are not copied: they stay with the deleted {items.length === 1 ? "item" : "items"}, which can be
-          restored in the old vault.
-        </p>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Move ${plural(items.length, "item")}`} action={begin} submit="Move" onClose={onClose}>
+      <label>
+        Vault
+        <select name="vault">
+          {targets.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="quiet explanation">
+        Earlier versions are not copied: they stay with the deleted {items.length === 1 ? "item" : "items"}, which can be restored
+        in the old vault.
+      </p>
+    </FormDialog>
   );
 }
 
-function AskTag({ items, onBegin, onClose }: Props) {
+function AskTag({ items, onBegin, onClose }: AskProps) {
   const [tags] = useState(() => untracked(() => listsOf("tag").map((list) => nameOfList(list, labelOfCategory))));
   const begin = async (data: FormData) => {
     const tag = textOf(data, "tag").trim();
@@ -57,47 +58,42 @@ function AskTag({ items, onBegin, onClose }: Props) {
     onBegin(addTag(tag));
   };
   return (
-    <Dialog title={`Tag ${plural(items.length, "item")}`} onClose={onClose}>
-      <Form action={begin} submit="Add tag" onCancel={onClose}>
-        <label>
-          Tag
-          <input name="tag" list="bulk-tags" autocomplete="off" />
-        </label>
-        <datalist id="bulk-tags">
-          {tags.slice(0, 500).map((tag) => (
-            <option key={tag} value={tag}>
-              {tag}
-            </option>
-          ))}
-        </datalist>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Tag ${plural(items.length, "item")}`} action={begin} submit="Add tag" onClose={onClose}>
+      <label>
+        Tag
+        <input name="tag" list="bulk-tags" autocomplete="off" />
+      </label>
+      <datalist id="bulk-tags">
+        {tags.slice(0, 500).map((tag) => (
+          <option key={tag}>{tag}</option>
+        ))}
+      </datalist>
+    </FormDialog>
   );
 }
 
-const AskDelete = ({ items, onBegin, onClose }: Props) => (
-  <Dialog title={`Delete ${plural(items.length, "item")}?`} onClose={onClose}>
+const AskDelete = ({ items, onBegin, onClose }: AskProps) => (
+  <FormDialog
+    title={`Delete ${plural(items.length, "item")}?`}
+    action={async () => onBegin(deleteItems)}
+    submit="Delete"
+    danger
+    onClose={onClose}
+  >
     <p>{(items.length === 1 ? explainRestore : explainRetention)(session.value!.settings)}</p>
-    <div class="buttons">
-      <button type="button" onClick={onClose}>
-        Cancel
-      </button>
-      <button type="button" class="danger" onClick={() => onBegin(deleteItems)}>
-        Delete
-      </button>
-    </div>
-  </Dialog>
+  </FormDialog>
 );
 
-// In one script: the start of an action can show it even after the connection is lost.
-export { BulkDialog } from "./bulk-dialog.tsx";
+const ASKS = {
+  move: AskVault,
+  tag: AskTag,
+  delete: AskDelete,
+  export: lazy<AskProps>(() => import("./export.tsx").then((module) => module.AskExport)),
+};
+
+type Asked = keyof typeof ASKS;
 
 /** The actions on the selected Items, below the list. */
-
-type Asked = "move" | "tag" | "delete";
-
-const ASKS = { move: AskVault, tag: AskTag, delete: AskDelete };
-
 export function BulkBar() {
   /** The Items as they were selected: others may delete or change them later. */
   const asked = useSignal<{ readonly name: Asked; readonly items: readonly ItemSummary[] } | undefined>(undefined);
@@ -132,7 +128,8 @@ function endSelection(): void {
 
 function Bar({ items, ask, begin }: BarProps) {
   const writable = items.every(({ vault }) => may(vault.id, "w"));
-  const changeable = writable && items.every(({ vault }) => may(vault.id, "r"));
+  const readable = items.every(({ vault }) => may(vault.id, "r"));
+  const changeable = writable && readable;
   const allFavorites = items.every(({ favorite }) => favorite);
   const archived = chosenList.value.kind === "archived";
   const favorites = {
@@ -142,6 +139,7 @@ function Bar({ items, ask, begin }: BarProps) {
   const archive = { label: archived ? "Unarchive" : "Archive", run: () => begin(setArchived(!archived)) };
   const actions = [
     ...(changeable ? [favorites, archive] : []),
+    ...(readable ? [{ label: "Export…", run: () => ask("export") }] : []),
     ...(writable ? [{ label: "Delete…", run: () => ask("delete") }] : []),
     { label: "Select all", run: selectListed },
   ];

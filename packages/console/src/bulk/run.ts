@@ -2,10 +2,10 @@ import { ItemVaultError, type ItemSummary } from "@item-vault/client";
 import { Problem } from "../failures/explain.ts";
 import type { RunOne, UndoOne } from "../state/bulk.ts";
 
-/** Does the same to several Items, some at a time, and says of each whether it is done. */
+/** Runs an action on several Items, and reports the outcome of each. */
 
-/** Number of Items that are written at the same time. */
-const PARALLEL = 3;
+/** Number of requests in flight. The service writes to a vault one after the other anyway. */
+const PARALLEL = 4;
 
 export interface Outcome {
   readonly item: ItemSummary;

@@ -1,20 +1,27 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { BackedUpVaults, Job, NewJob, Snapshot } from "@item-vault/client";
-import { parseId } from "@item-vault/model/ids";
 import { shortId } from "../admin/filter.ts";
+import { asVersion } from "../failures/broken.ts";
+import { explain } from "../failures/explain.ts";
+import { changeWords } from "../history/change-words.ts";
+import { difference } from "../history/difference.ts";
+import { compareContents, loadVersion } from "../history/load-version.ts";
+import { askForAct, BACK_UP } from "../state/asked-act.ts";
 import { call } from "../state/client.ts";
+import { entries, listedEntry, may } from "../state/items.ts";
+import { loadItem } from "../state/opened.ts";
+import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
+import { FormDialog, InputError, textOf } from "../ui/form.tsx";
+import { ItemField, itemNamed } from "../ui/item-field.tsx";
 import { plural } from "../ui/plural.ts";
+import { named, titleOf } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { FindingList } from "./finding-list.tsx";
 import { startJob, untilEnded } from "./jobs.ts";
-import { askForAct, BACK_UP } from "../state/asked-act.ts";
-import { entries } from "../state/items.ts";
-import { isolate, presentText, titleOf } from "../ui/texts.ts";
 
 /** Restores a vault or one Item from a backup. It first shows the expected result. */
 
@@ -33,12 +40,6 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
     );
     return () => abort.current.abort();
   }, []);
-  if (failure.value !== undefined)
-    return (
-      <Dialog title="Restore" onClose={onClose}>
-        <Failure error={failure.value} />
-      </Dialog>
-    );
   if (preview.value) return <Preview {...preview.value} onBack={() => (preview.value = undefined)} onClose={onClose} />;
   // With `overwrite`, because it would be refused where something was changed since, and the person is to see that.
   const look = async (data: FormData) => {
@@ -47,11 +48,19 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
     if (job.state !== "done") throw new InputError(`It can’t be restored: ${(job.reason ?? job.state).replaceAll("_", " ")}.`);
     preview.value = { body, job };
   };
+  if (vaults.value?.length)
+    return (
+      <FormDialog title="Restore" action={look} submit="Preview" onClose={onClose}>
+        <Choice vaults={vaults.value} />
+      </FormDialog>
+    );
   return (
     <Dialog title="Restore" onClose={onClose}>
-      {vaults.value === undefined ? (
+      {failure.value !== undefined ? (
+        <Failure error={failure.value} />
+      ) : vaults.value === undefined ? (
         <p class="quiet">Loading…</p>
-      ) : vaults.value.length === 0 ? (
+      ) : (
         <>
           <p>No vault has a backup yet. Back up first; you can then restore from it.</p>
           <div class="buttons">
@@ -60,10 +69,6 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
             </button>
           </div>
         </>
-      ) : (
-        <Form action={look} submit="Preview" onCancel={onClose}>
-          <Choice vaults={vaults.value} />
-        </Form>
       )}
     </Dialog>
   );
@@ -80,26 +85,19 @@ async function loadVaults(): Promise<BackedUpVault[]> {
   return all;
 }
 
-/** Returns the Items of a vault that the session lists, by the labels of their options. Any other Item is chosen by its id. */
-const itemsByLabel = (vault: string): ReadonlyMap<string, string> =>
-  new Map(
-    entries.value
-      .filter(({ item }) => item.vault.id === vault)
-      .map(({ item }) => [presentText(`${isolate(titleOf(item))} · ${shortId(item.id)}`), item.id]),
-  );
-
-/** Throws an InputError for a text that is neither offered nor an id. */
+/** Throws an InputError for a text that names no Item. */
 function restoreOf(data: FormData): Restore {
-  const typed = textOf(data, "item").trim();
-  const item = typed === "" ? undefined : (itemsByLabel(textOf(data, "vault")).get(typed) ?? parseId(typed));
-  if (typed !== "" && item === undefined)
+  const [vault, typed] = [textOf(data, "vault"), textOf(data, "item")];
+  const item = itemNamed(typed, [{ id: vault, name: "" }])?.id;
+  if (typed.trim() !== "" && item === undefined)
     throw new InputError("Choose an item of the list, or paste its ID from the end of its address in the console.");
   const snapshot = Number(textOf(data, "snapshot"));
-  return { kind: "restore", vault: textOf(data, "vault"), ...(item && { item }), ...(snapshot > 0 && { snapshot }) };
+  return { kind: "restore", vault, ...(item && { item }), ...(snapshot > 0 && { snapshot }) };
 }
 
 function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
   const chosen = useSignal(vaults[0]!.id);
+  const item = useSignal("");
   const snapshots = useSignal<readonly Snapshot[]>([]);
   useLayoutEffect(() => {
     const vault = chosen.value;
@@ -135,21 +133,17 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
             ))}
         </select>
       </label>
-      <label>
-        Item title or ID (leave empty to restore the whole vault)
-        <input name="item" list="restorable-items" autocomplete="off" spellcheck={false} />
-      </label>
-      <datalist id="restorable-items">
-        {[...itemsByLabel(chosen.value).keys()].slice(0, OFFERED).map((label) => (
-          <option key={label}>{label}</option>
-        ))}
-      </datalist>
+      <ItemField
+        id="restored-item"
+        name="item"
+        label="Item title or ID (leave empty to restore the whole vault)"
+        among={[{ id: chosen.value, name: "" }]}
+        value={item.value}
+        onInput={(text) => (item.value = text)}
+      />
     </>
   );
 }
-
-/** A browser is slow with a longer list. */
-const OFFERED = 1_000;
 
 const EXISTING = {
   none: "It is not in the service now.",
@@ -157,6 +151,7 @@ const EXISTING = {
   older: "Nothing newer will be lost.",
   newer: "Changes made since then will be lost.",
 } as const;
+const KEPT = "Changes made since then stay in its versions.";
 
 interface PreviewProps {
   readonly body: Restore;
@@ -169,6 +164,8 @@ interface PreviewProps {
 function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewProps) {
   const { takenAt, items = 0, existing = "none", room, snapshot } = result?.restored ?? {};
   const overwrite = existing === "newer";
+  const { vault, item } = body;
+  const entry = item ? listedEntry(vault, item) : undefined;
   const restore = async () => {
     // The snapshot that was shown: there may be a newer one by now.
     await startJob({ ...body, ...(snapshot !== undefined && { snapshot }), ...(overwrite && { overwrite }) });
@@ -176,56 +173,81 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
     showToast("Restore started. Follow it under Jobs.");
   };
   return (
-    <Dialog title="Preview of the restore" onClose={onClose}>
-      <Form
-        action={restore}
-        submit={overwrite ? "Replace it" : "Restore"}
-        danger={overwrite}
-        disabled={room === false}
-        onCancel={onBack}
-      >
-        <p>
-          Restores {body.item ? "the item" : plural(items, "item")}
-          {takenAt !== undefined && ` to ${formatTime(takenAt)}`}. {EXISTING[existing]}
-        </p>
-        {takenAt !== undefined && <ChangedSince vault={body.vault} item={body.item ?? undefined} time={takenAt} />}
-        {room === false && <p class="failure">The database does not have enough free space.</p>}
-        {findings.length > 0 && (
-          <>
-            <p class="failure">The backup is damaged. These will be missing or incomplete:</p>
-            <FindingList findings={findings} />
-          </>
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Preview of the restore"
+      action={restore}
+      submit={overwrite ? "Replace it" : "Restore"}
+      danger={overwrite}
+      disabled={room === false}
+      onCancel={onBack}
+      onClose={onClose}
+    >
+      <p>
+        Restores {entry ? `“${named(titleOf(entry.item))}”` : item ? "the item" : plural(items, "item")}
+        {takenAt !== undefined && ` to ${formatTime(takenAt)}`}.{" "}
+        {overwrite && item && session.value!.settings.versionsKept > 0 ? KEPT : EXISTING[existing]}
+      </p>
+      {takenAt !== undefined && !item && <ChangedSince vault={vault} time={takenAt} />}
+      {takenAt !== undefined && entry && may(vault, "r") && <ItemChanges vault={vault} item={entry.item.id} time={takenAt} />}
+      {room === false && <p class="failure">The database does not have enough free space.</p>}
+      {findings.length > 0 && (
+        <>
+          <p class="failure">The backup is damaged. These will be missing or incomplete:</p>
+          <FindingList findings={findings} />
+        </>
+      )}
+    </FormDialog>
   );
+}
+
+interface ItemChangesProps {
+  readonly vault: string;
+  readonly item: string;
+  /** Time of the backup, ISO 8601. */
+  readonly time: string;
+}
+
+/** The versions of an Item now and in the backup, and what differs, without values. */
+function ItemChanges({ vault, item, time }: ItemChangesProps) {
+  const text = useSignal("Comparing with the backup…");
+  useLayoutEffect(() => {
+    void describeChanges(vault, item, Date.parse(time)).then(
+      (words) => (text.value = words),
+      (error: unknown) => (text.value = explain(error)),
+    );
+  }, []);
+  return <output>{text.value}</output>;
+}
+
+/** Throws an ItemVaultError. */
+async function describeChanges(vault: string, item: string, time: number): Promise<string> {
+  const listed = await call("GET /v1/vaults/{vault}/items/{item}/versions", { path: { vault, item } });
+  const then = listed.data.map(asVersion).find(({ updatedAt }) => Date.parse(updatedAt) <= time);
+  const { data: now } = await loadItem(vault, item);
+  const current = `Now: version ${now.version} of ${formatTime(now.updatedAt)}.`;
+  if (then === undefined) return `${current} The version in the backup is no longer kept, so they can’t be compared.`;
+  if (then.version === now.version) return `${current} It has not changed since.`;
+  const before = await loadVersion(now, then.version);
+  const rows = [...difference(before, now), ...(await compareContents(before, now))];
+  return `${current} In the backup: version ${then.version} of ${formatTime(then.updatedAt)}. ${changeWords(before, now, rows)}`;
 }
 
 /** Number of titles that are shown. */
 const TITLES_MAX = 20;
 
-interface ChangedProps {
-  readonly vault: string;
-  /** The id of the only Item that is restored. */
-  readonly item: string | undefined;
-  /** ISO 8601. */
-  readonly time: string;
-}
-
 /** The Items that have changed since the backup, as far as the session lists them. They are reverted or removed. */
-function ChangedSince({ vault, item, time }: ChangedProps) {
-  const listed = entries.value.filter((entry) => entry.item.vault.id === vault && (item === undefined || entry.item.id === item));
+function ChangedSince({ vault, time }: Omit<ItemChangesProps, "item">) {
+  const listed = entries.value.filter((entry) => entry.item.vault.id === vault);
   if (listed.length === 0) return null;
-  const changed = listed.filter((entry) => entry.item.updatedAt > time);
+  const changed = listed.filter(({ item }) => item.updatedAt > time);
   if (changed.length === 0) return <p class="quiet">No listed item has changed since.</p>;
   return (
     <>
       <p>{plural(changed.length, "item has", "items have")} changed since:</p>
       <ul class="outcomes">
-        {changed.slice(0, TITLES_MAX).map((entry) => (
-          <li key={entry.key}>
-            {titleOf(entry.item)}{" "}
-            <span class="quiet">{entry.item.createdAt > time ? "created since" : formatTime(entry.item.updatedAt)}</span>
+        {changed.slice(0, TITLES_MAX).map(({ key, item }) => (
+          <li key={key}>
+            {titleOf(item)} <span class="quiet">{item.createdAt > time ? "created since" : formatTime(item.updatedAt)}</span>
           </li>
         ))}
       </ul>

@@ -1,36 +1,23 @@
-import type { ComponentChildren } from "preact";
 import type { NewJob } from "@item-vault/client";
 import { showToast } from "../state/toasts.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form } from "../ui/form.tsx";
+import { FormDialog, type FormDialogProps } from "../ui/form.tsx";
 import { KINDS, startJob } from "./jobs.ts";
 
 /** Asks before a job begins. */
 
-interface Props {
-  readonly title: string;
-  readonly submit: string;
+interface Props extends Omit<FormDialogProps, "action"> {
   /** Returns the job from the input. */
   readonly jobOf: (data: FormData) => NewJob;
-  readonly children: ComponentChildren;
-  readonly onClose: () => void;
 }
 
-export function StartJob({ title, submit, jobOf, children, onClose }: Props) {
+function StartJob({ jobOf, ...dialog }: Props) {
   const action = async (data: FormData) => {
     const { kind } = await startJob(jobOf(data));
     showToast(`Started: ${KINDS[kind].toLowerCase()}`);
-    onClose();
+    dialog.onClose();
   };
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form action={action} submit={submit} onCancel={onClose}>
-        {children}
-      </Form>
-    </Dialog>
-  );
+  return <FormDialog {...dialog} action={action} />;
 }
-
 export const VerifyDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <StartJob
     title="Verify"

@@ -16,6 +16,8 @@ export interface Act {
   /** The past participle of the action, after the number of Items. */
   readonly done: string;
   readonly run: RunOne;
+  /** Saves a file of the Items that are done, and tells so. Returns what the file lacks, in words. Throws any error. */
+  readonly save?: (items: readonly ItemSummary[]) => Promise<readonly string[]>;
 }
 
 export interface Bulk {

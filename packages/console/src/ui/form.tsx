@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
 import { explain } from "../failures/explain.ts";
+import { Dialog } from "./dialog.tsx";
 
 interface Props {
   /** The action of the form. Errors are shown in the form, which keeps the input. */
@@ -9,16 +10,24 @@ interface Props {
   readonly submit: string;
   /** True if it destroys anything. */
   readonly danger?: boolean;
+  /** True if another action of the page comes first. */
+  readonly second?: boolean;
   readonly disabled?: boolean;
+  /** The failure of an earlier try. */
+  readonly message?: string;
+  /** The class of the form. */
+  readonly look?: string;
   /** The text of the other button. */
   readonly cancel?: string;
-  readonly onCancel: () => void;
-  readonly children: ComponentChildren;
+  /** Absent: it cannot be cancelled. */
+  readonly onCancel?: () => void;
+  readonly children?: ComponentChildren;
 }
 
 /** A form of a dialog, or a question without fields. While it is being sent, it cannot be sent again. */
-export function Form({ action, submit, danger = false, disabled = false, cancel = "Cancel", onCancel, children }: Props) {
-  const failure = useSignal("");
+export function Form({ action, submit, disabled = false, message = "", look = "dialog-form", ...props }: Props) {
+  const { danger, second, cancel = "Cancel", onCancel, children } = props;
+  const failure = useSignal(message);
   const waiting = useSignal(false);
   const onSubmit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -34,7 +43,7 @@ export function Form({ action, submit, danger = false, disabled = false, cancel 
     waiting.value = false;
   };
   return (
-    <form class="dialog-form" onSubmit={(event) => void onSubmit(event)}>
+    <form class={look} onSubmit={(event) => void onSubmit(event)}>
       {children}
       {failure.value !== "" && (
         <p class="failure" role="alert">
@@ -42,16 +51,31 @@ export function Form({ action, submit, danger = false, disabled = false, cancel 
         </p>
       )}
       <div class="buttons">
-        <button type="button" onClick={onCancel}>
-          {cancel}
-        </button>
-        <button class={danger ? "danger" : "primary"} disabled={disabled || waiting.value}>
+        {onCancel && (
+          <button type="button" onClick={onCancel}>
+            {cancel}
+          </button>
+        )}
+        <button class={danger ? "danger" : second ? "" : "primary"} disabled={disabled || waiting.value}>
           {submit}
         </button>
       </div>
     </form>
   );
 }
+
+export interface FormDialogProps extends Props {
+  readonly title: string;
+  /** Called when the dialog was closed, and by default when its form was cancelled. The action closes it itself. */
+  readonly onClose: () => void;
+}
+
+/** A dialog with one form. */
+export const FormDialog = ({ title, onClose, ...form }: FormDialogProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <Form onCancel={onClose} {...form} />
+  </Dialog>
+);
 
 /** An input that the form does not send, with its fault in words. */
 export class InputError extends Error {}

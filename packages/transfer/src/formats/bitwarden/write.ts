@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Loss, TransferItem } from "../../item.ts";
 import { Losses } from "../../losses.ts";
 import { writeItem } from "./write-item.ts";
@@ -53,7 +52,7 @@ function writeDocument(items: readonly TransferItem[], losses: Losses): Document
   const folders = new Map<string, string>();
   const folderOf = ([tag]: readonly string[]): string | null => {
     if (tag === undefined) return null;
-    const id = folders.get(tag) ?? randomUUID();
+    const id = folders.get(tag) ?? crypto.randomUUID();
     folders.set(tag, id);
     return id;
   };
@@ -74,7 +73,7 @@ function freeIds(items: readonly TransferItem[]): string[] {
   const used = new Set<string>();
   return items.map(({ id, sourceId }) => {
     const own = [id, sourceId].find((one) => one !== undefined && UUID.test(one));
-    const free = own === undefined || used.has(own.toLowerCase()) ? randomUUID() : own;
+    const free = own === undefined || used.has(own.toLowerCase()) ? crypto.randomUUID() : own;
     used.add(free.toLowerCase());
     return free;
   });
