@@ -25,6 +25,7 @@ interface __BaseEnv_Env {
 	OIDC_ISSUER: string;
 	OIDC_CLIENT_ID: string;
 	WORKLOAD_AUDIENCE: string;
+	DOORS: string;
 	ADMIN_TOKEN: string;
 	ROOT_KEYS: string;
 	METRICS_TOKEN: string;

@@ -38,6 +38,8 @@ export interface Settings {
   readonly backupHour: number | undefined;
   /** Origins to which the service may send requests although their hosts are not public. */
   readonly allowedOrigins: readonly string[];
+  /** The APIs of other products that the service also serves. */
+  readonly doors: readonly Door[];
   /** The audience that tokens of workloads must have; `undefined`: the origin of the request. */
   readonly workloadAudience: string | undefined;
   /** The Access application with which people sign in; `undefined`: there is none. */
@@ -82,6 +84,7 @@ function parseAll(env: Env): Result<Settings> {
     tokensNotBefore: parseTime(env.TOKENS_NOT_BEFORE),
     allowedOrigins,
     workloadAudience: parseAudience(env.WORKLOAD_AUDIENCE),
+    doors: parseDoors(env.DOORS),
     access: parseAccess(env.ACCESS_TEAM, env.ACCESS_AUD),
     oidc: parseSignInIssuer(
       env.OIDC_ISSUER,
@@ -159,6 +162,16 @@ const parseAudience = (text: string | undefined): Result<string | undefined> =>
   !text || /^[\x21-\x7e]{1,255}$/.test(text)
     ? ok(text || undefined)
     : fail("misconfigured", "WORKLOAD_AUDIENCE is not 1 to 255 printable ASCII characters without spaces");
+
+const DOORS = ["vault"] as const;
+type Door = (typeof DOORS)[number];
+
+/** Parses names that are separated by commas. The router needs them where other settings are malformed. */
+export function parseDoors(text: string | undefined): Result<readonly Door[]> {
+  const names = (text ?? "").split(",").flatMap((name) => name.trim() || []);
+  const doors = names.flatMap((name) => DOORS.find((door) => door === name) ?? []);
+  return doors.length === names.length ? ok(doors) : fail("misconfigured", `DOORS names another API than ${DOORS.join(", ")}`);
+}
 
 /**
  * Parses the origins that need not be public: one origin of this machine for tests, and https origins of the hosts from

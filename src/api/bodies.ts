@@ -195,6 +195,12 @@ export const webhookChange = (allowedOrigins: readonly string[]) =>
     })
     .check(rule("resume", "does not fit enabled: false", ({ enabled, resume }) => enabled !== false || resume === undefined));
 
+/** A login below `/vault` (contract 29.9). Clients send further attributes. */
+export const kvLogin = z.object({
+  jwt: text(LIMITS.exchange).check(z.minLength(1, "is empty")),
+  role: optional(text(LIMITS.title)),
+});
+
 /** References to resolve (contract 16.1). */
 export const resolveRequest = z.strictObject({
   references: z.array(text(LIMITS.reference)).check(z.maxLength(LIMITS.references, `has more than ${LIMITS.references} entries`)),

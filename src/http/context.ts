@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from "hono";
+import type { KvOperationId } from "../api/doors.ts";
 import type { OperationId } from "../api/operations.ts";
 import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Trace } from "../log.ts";
@@ -7,8 +8,11 @@ import { createRequestId } from "../request-id.ts";
 /** The values that Hono carries through a request. `requestId` is set before any handler runs. */
 export type App = {
   Bindings: Env;
-  /** `operation`: absent on a path of no operation. `admin`: the token of the admin routes that the request has in place of ADMIN_TOKEN (contract 8.18). */
-  Variables: { requestId: string; operation?: OperationId; admin?: VerifiedClaims };
+  /**
+   * `operation`: absent on a path of no operation. `admin`: the token of the admin routes that the request has in place of ADMIN_TOKEN (contract
+   * 8.18). `kv`: true below `/vault` (contract 29).
+   */
+  Variables: { requestId: string; operation?: OperationId | KvOperationId; admin?: VerifiedClaims; kv?: true };
 };
 export type Context = HonoContext<App>;
 

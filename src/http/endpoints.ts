@@ -21,6 +21,7 @@ export * from "./endpoints/files.ts";
 export * from "./endpoints/health.ts";
 export * from "./endpoints/item-list.ts";
 export * from "./endpoints/items.ts";
+export * from "./endpoints/kv.ts";
 export * from "./endpoints/login.ts";
 export * from "./endpoints/metrics.ts";
 export * from "./endpoints/resolve.ts";

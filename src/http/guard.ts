@@ -14,6 +14,7 @@ import { countFailure, limitToken } from "../requests/rate-limit.ts";
 import { requireInUse } from "../requests/refused.ts";
 import { sessionOf } from "./console-session.ts";
 import { addressOf, type Context } from "./context.ts";
+import { kvTokenOf } from "./kv.ts";
 import { expiryOf } from "./present/tokens.ts";
 import type { Caller, Route, Target } from "./route.ts";
 import { bearerOf, isSecret } from "./secret.ts";
@@ -117,7 +118,8 @@ function claimsOf(session: ConsoleSession, { now, settings }: Store): Result<Ver
 async function verifyBearer(c: Context, store: Store): Promise<Result<VerifiedClaims>> {
   // One space, and nothing around it: two Authorization headers arrive joined by a comma, and do not match. A module for Puppet sends
   // the name of the header in its value too.
-  const token = /^(?:Authorization: )?Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
+  const bearer = /^(?:Authorization: )?Bearer ([\w.-]+)$/i.exec(c.req.header("Authorization") ?? "")?.[1];
+  const token = c.get("kv") ? kvTokenOf(c, bearer) : bearer;
   const claims =
     token === undefined
       ? fail("unauthorized")

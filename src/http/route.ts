@@ -1,6 +1,7 @@
 import type { VerifiedClaims } from "../crypto/token.ts";
 import type { AnswerBody } from "../api/answer.ts";
 import type { GuardedOperation, OpenOperation } from "../api/operation.ts";
+import type { KvOperationId } from "../api/doors.ts";
 import type { OperationId } from "../api/operations.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
@@ -110,6 +111,7 @@ export const servePath = (handle: PathHandler): Handler => ({ parse: () => ok(un
 /** Serves an operation without a guard. */
 export type OpenHandler<Body = unknown> = (c: Context) => Promise<Result<Content<Body>>>;
 
-/** `id`: the operationId of the document. */
-export type Route = GuardedOperation & Handler & { readonly id: OperationId };
-export type OpenRoute = OpenOperation & { readonly id: OperationId; readonly open: OpenHandler };
+/** `id`: the operationId of the document, or that of an operation of another API. */
+type Identified = { readonly id: OperationId | KvOperationId };
+export type Route = GuardedOperation & Handler & Identified;
+export type OpenRoute = OpenOperation & Identified & { readonly open: OpenHandler };

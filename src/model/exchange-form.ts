@@ -16,6 +16,8 @@ export interface ExchangeForm {
   readonly token: string;
   /** The id of the rule that has to match; absent: exactly one has to. */
   readonly rule?: string | undefined;
+  /** The name of that rule. */
+  readonly ruleName?: string | undefined;
   /** The type that the client asks for. */
   readonly type: (typeof ISSUED_TYPES)[number];
 }

@@ -76,6 +76,9 @@ const isAttribute = (text: string): text is Attribute => ATTRIBUTES.some((attrib
 /** A live Item, an archived Item, and a further Item that makes the title ambiguous, even if some of them are archived (contract 16.5). */
 export const SAME_TITLE_ITEMS_MAX = 3;
 
+/** The part of a reference that names no vault. */
+export const READABLE_VAULT = "vault that the token reads";
+
 /** Refuses with 404. `part` is the part that names nothing. */
 export const namesNone = (part: string): Refusal => fail("reference_not_found", part);
 

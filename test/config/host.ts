@@ -30,6 +30,7 @@ const EXCLUDED: readonly Excluded[] = [
     file: "test/clients/own-client.test.ts",
     reason: "The test is about `fetch` in a Worker. test/client has the client in Node.",
   },
+  { file: "test/clients/vault-kv.test.ts", reason: BINDINGS },
   {
     file: "test/api/broken-body.test.ts",
     reason: "A client that breaks its connection off gets no answer. test/host/http.test.ts has such bodies.",

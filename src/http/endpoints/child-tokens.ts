@@ -10,8 +10,9 @@ import { requireRoom } from "../../store/health/room.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken, presentToken } from "../present/tokens.ts";
-import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 import type { Activity } from "../../model/activity.ts";
+import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { endDescendant, loadChildren, insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";
 import { loadForToken } from "../../store/vaults/authorized.ts";
 
@@ -67,6 +68,17 @@ export async function revokeChildToken(call: Call): ReplyTo<"revokeChildToken"> 
   // Where D1 has had no room for the entry. Otherwise it has it already.
   if (ended.ok) c.executionCtx.waitUntil(sendEntry(c.env, entry));
   return ended.ok ? ok({ response: c.body(null, 204) }) : ended;
+}
+
+/** Ends the token of the request, and those below it. Fails with `unauthorized`, and as `endToken` does. */
+export async function kvRevoke(call: Call): Promise<Result<Reply>> {
+  const { c, store, claims } = call;
+  const current = await loadForToken<[]>(store, claims);
+  if (!current.ok) return current;
+  const entry = entryOf(call, "DELETE", claims.id);
+  const ended = await endToken(store, claims.id, entry);
+  if (ended.ok) c.executionCtx.waitUntil(sendEntry(c.env, entry));
+  return map(ended, () => ({ response: c.body(null, 204) }));
 }
 
 /** Returns the entry in the log of the admin. */

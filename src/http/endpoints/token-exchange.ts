@@ -5,7 +5,7 @@ import { logRefusal } from "../../log.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
-import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
@@ -43,24 +43,29 @@ interface Known {
 const LIFETIME_MAX = DAY / SECOND;
 
 type Answer = AnswerBody<"exchangeToken">;
-type Issued = Omit<Answer, "issued_token_type">;
 
-export async function exchangeToken(c: Context): Promise<Result<Content<Answer>>> {
+export const exchangeToken = async (c: Context): Promise<Result<Content<Answer>>> =>
+  map(await exchangeBy(c, readForm), (json) => ({ json }));
+
+async function readForm({ req }: Context): Promise<Result<ExchangeForm>> {
+  if (isEncoded(req.raw)) return fail("encoding");
+  const bytes = await readBytes(req.raw, LIMITS.exchange);
+  return bytes.ok ? parseExchangeForm(bytes.value) : bytes;
+}
+
+/** Exchanges the workload token of a request. `read` reads its body, which is not read above the limit of the address. */
+export async function exchangeBy(c: Context, read: (c: Context) => Promise<Result<ExchangeForm>>): Promise<Result<Answer>> {
   const limited = await limitAddress(c.env, addressOf(c), "exchange");
   if (limited) return limited;
-  if (isEncoded(c.req.raw)) return fail("encoding");
-  const bytes = await readBytes(c.req.raw, LIMITS.exchange);
-  if (!bytes.ok) return bytes;
-  const form = parseExchangeForm(bytes.value);
+  const form = await read(c);
   if (!form.ok) return form;
   const opened = await openStore(c.env, Date.now());
   if (!opened.ok) return opened;
   const share = openShare(opened.value.now);
-  const answer = await exchange(c, { ...opened.value, share }, form.value).finally(() => closeShare(share));
-  return answer.ok ? ok({ json: { ...answer.value, issued_token_type: form.value.type } }) : answer;
+  return exchange(c, { ...opened.value, share }, form.value).finally(() => closeShare(share));
 }
 
-async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<Result<Issued>> {
+async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<Result<Answer>> {
   const token = parseJwt(form.token);
   if (!token.ok) return refuse(c, { reason: token.fault });
   const schema = await checkSchema(store.db);
@@ -82,8 +87,11 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
   if (!verified.ok) return refuse(c, { actor: issuer.row.id, reason: verified.fault });
   const { jti, payload } = verified.value;
   const presented = { issuer: issuer.row.id, url, jti, payload };
-  const chosen = await chooseRule(store, loaded.value, form.rule, payload);
-  if (chosen.ok) return issue(c, store, presented, { issuer, rule: chosen.rule }, verified.value);
+  const chosen = await chooseRule(store, loaded.value, form, payload);
+  if (chosen.ok) {
+    const issued = await issue(c, store, presented, { issuer, rule: chosen.rule }, verified.value);
+    return map(issued, (answer) => ({ ...answer, issued_token_type: form.type }));
+  }
   const recorded = recordRefused(store, presented).then((done) => done.ok || logRefusal(done, traceOf(c)));
   c.executionCtx.waitUntil(recorded);
   return refuse(c, { actor: issuer.row.id, reason: chosen.reason });
@@ -92,9 +100,15 @@ async function exchange(c: Context, store: Store, form: ExchangeForm): Promise<R
 type Chosen = { readonly ok: true; readonly rule: OpenedRow } | { readonly ok: false; readonly reason: Reason };
 
 /** Returns the only rule that matches, or the form's rule. The permissions of several rules are never united. */
-async function chooseRule(store: Store, loaded: LoadedIssuer, id: string | undefined, payload: JsonObject): Promise<Chosen> {
+async function chooseRule(
+  store: Store,
+  loaded: LoadedIssuer,
+  { rule: id, ruleName: name }: ExchangeForm,
+  payload: JsonObject,
+): Promise<Chosen> {
   const rules = await matchingRules(store, loaded, "workloads", payload);
-  const [rule, another] = rules.filter(({ row }) => id === undefined || row.id === id);
+  const isAny = id === undefined && name === undefined;
+  const [rule, another] = rules.filter(({ row, claims }) => isAny || row.id === id || claims.name === name);
   if (!rule) return { ok: false, reason: "no_rule" };
   if (another) return { ok: false, reason: "several_rules" };
   return (await areInUse(store, loaded.issuer, rule)) ? { ok: true, rule } : { ok: false, reason: "old_rule" };
@@ -107,7 +121,7 @@ async function issue(
   presented: Presented,
   { issuer, rule }: { readonly issuer: OpenedRow; readonly rule: OpenedRow },
   subject: VerifiedJwt,
-): Promise<Result<Issued>> {
+): Promise<Result<Omit<Answer, "issued_token_type">>> {
   // A job may have any number of tokens of its platform.
   const limited = await limitToken(c.env, rule.row.id, store.now, LIMITS.tokenCost);
   if (limited) return limited;

@@ -17,6 +17,8 @@ export interface Reader {
   readonly token: TokenIdentity;
   readonly vaults: readonly string[];
   readonly scope: Scope;
+  /** Whole Items are read: their summaries too. */
+  readonly whole?: true;
   readonly keysInUse?: KeysInUse | undefined;
 }
 
@@ -37,7 +39,7 @@ export interface Wanted {
   readonly folded: string | null;
 }
 
-/** A matching row. Its text is absent if earlier texts already fill one call. */
+/** A matching row. Its texts are absent if earlier texts already fill one call. */
 export interface FoundRow {
   readonly vault_id: string;
   readonly id: string;
@@ -45,6 +47,8 @@ export interface FoundRow {
   /** The blind index of its folded title. */
   readonly folded: string;
   readonly details: string | null;
+  /** Only for a reader of whole Items. */
+  readonly overview?: string | null;
 }
 
 export type ListedRow = KeyRow & NameRow;
@@ -61,14 +65,19 @@ export const CALL_ITEMS_MAX = { guessed: 200, wanted: 4 * LIMITS.references + LI
 /** Without the hint SQLite takes the primary key and reads every Item. */
 const BY_FOLDED_TITLE = "items INDEXED BY items_by_folded_title";
 
-/** SQL: the bytes of the sealed text of an Item that is loaded. */
-const BYTES = textBytes(TABLES.items, ["details"]);
+/** The sealed texts of an Item that are loaded. */
+type Texts = readonly ("details" | "overview")[];
+const textsFor = ({ whole }: Reader): Texts => (whole ? ["details", "overview"] : ["details"]);
+
+/** SQL: the texts, or NULL where a condition does not hold. */
+const textsIf = (condition: string, texts: Texts): string =>
+  texts.map((text) => `iif(${condition}, ${text}, NULL) AS ${text}`).join(", ");
 
 const SQL = {
   vaults: `
     SELECT ${KEY_COLUMNS}, ${NAME_COLUMNS} FROM vaults WHERE id IN (SELECT value FROM json_each(?1))`,
   // The sizes are added up apart from the texts, which SQLite would copy.
-  items: `
+  items: (texts: Texts) => `
     WITH wanted AS MATERIALIZED (
       SELECT value ->> 0 AS vault, value ->> 1 AS item, value ->> 2 AS folded FROM json_each(?1)),
     found AS MATERIALIZED (
@@ -80,24 +89,24 @@ const SQL = {
       WHERE folded IS NOT NULL
       LIMIT ?2),
     sized AS MATERIALIZED (
-      SELECT vault_id, items.id, ${runningSum(BYTES)} AS total
+      SELECT vault_id, items.id, ${runningSum(textBytes(TABLES.items, texts))} AS total
       FROM found CROSS JOIN items ON vault_id = vault AND items.id = found.id)
     SELECT items.vault_id, items.id, version, folded_index AS folded,
-      CASE WHEN total <= ${CALL_CHARACTERS_MAX} THEN details END AS details, total
+      ${textsIf(`total <= ${CALL_CHARACTERS_MAX}`, texts)}, total
     FROM sized CROSS JOIN items ON items.vault_id = sized.vault_id AND items.id = sized.id`,
 };
 
-/** The columns of a row. The text is included if it is so small that `CALL_ITEMS_MAX.guessed` of them fit into one call. */
-const GUESSED = `
+/** The columns of a row. The texts are included if they are so small that those of `CALL_ITEMS_MAX.guessed` rows fit into one call. */
+const guessed = (texts: Texts): string => `
   items.vault_id, items.id, version, folded_index AS folded,
-  iif(${BYTES} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}, details, NULL) AS details`;
+  ${textsIf(`${textBytes(TABLES.items, texts)} <= ${CALL_CHARACTERS_MAX / CALL_ITEMS_MAX.guessed}`, texts)}`;
 
 /** A quarter of the time of `SQL.items`, which also loads large Items. The texts of the lists begin with the id of a vault. */
-const GUESSES = `
-  SELECT ${GUESSED} FROM json_each(?1) AS ids
+const guesses = (texts: Texts): string => `
+  SELECT ${guessed(texts)} FROM json_each(?1) AS ids
   CROSS JOIN items ON items.vault_id = substr(ids.value, 1, 36) AND items.id = substr(ids.value, 37)
   UNION ALL
-  SELECT ${GUESSED} FROM json_each(?2) AS titles
+  SELECT ${guessed(texts)} FROM json_each(?2) AS titles
   CROSS JOIN ${BY_FOLDED_TITLE} ON items.vault_id = substr(titles.value, 1, 36) AND folded_index = substr(titles.value, 37)
   LIMIT ${CALL_ITEMS_MAX.guessed}`;
 
@@ -124,16 +133,16 @@ const listOf = (wanted: readonly Wanted[]): string =>
 /** Loads vaults of the token, and some Items, in one D1 call. Fails with `unauthorized` (revoked) or `unavailable`. */
 export async function loadVaultsAndItems(
   store: Store,
-  { token }: Reader,
+  reader: Reader,
   vaults: readonly string[],
   wanted: readonly Wanted[],
 ): Promise<Result<[ListedRow[], FoundRow[]]>> {
   return loadForToken<[ListedRow, FoundRow]>(
     store,
-    token,
+    reader.token,
     store.db.prepare(SQL.vaults).bind(JSON.stringify(vaults)),
     store.db
-      .prepare(GUESSES)
+      .prepare(guesses(textsFor(reader)))
       .bind(
         JSON.stringify(wanted.flatMap(({ vault, item }) => (item === null ? [] : [vault + item]))),
         JSON.stringify(wanted.flatMap(({ vault, folded }) => (folded === null ? [] : [vault + folded]))),
@@ -144,7 +153,7 @@ export async function loadVaultsAndItems(
 /** Loads Items, in one D1 call, and counts all that are wanted as bytes in work. Fails with `unauthorized` (revoked), `unavailable`, `rate`. */
 export async function loadWanted(store: Store, reader: Reader, wanted: readonly Wanted[]): Promise<Result<FoundRow[]>> {
   const vaults = wanted.map(({ vault }) => vault);
-  const statement = store.db.prepare(SQL.items).bind(listOf(wanted), CALL_ITEMS_MAX.wanted);
+  const statement = store.db.prepare(SQL.items(textsFor(reader))).bind(listOf(wanted), CALL_ITEMS_MAX.wanted);
   const read = await loadMore<FoundRow & { readonly total: number }>(store, reader, vaults, statement);
   const admitted = read.ok ? admitBytes(store.share, Math.max(0, ...read.value.map(({ total }) => total))) : read;
   return admitted.ok ? read : admitted;

@@ -1,16 +1,23 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { fold } from "../../model/fold.ts";
 import { parseId, isId } from "../../model/ids.ts";
-import { namesNone, namesSeveral, type Attribute, type Reference, SAME_TITLE_ITEMS_MAX } from "../../model/reference.ts";
-import { fail, ok, type Refusal, type Result, invalid } from "../../model/result.ts";
+import {
+  namesNone,
+  namesSeveral,
+  READABLE_VAULT,
+  type Attribute,
+  type Reference,
+  SAME_TITLE_ITEMS_MAX,
+} from "../../model/reference.ts";
+import { fail, map, ok, type Refusal, type Result, invalid } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import type { ListedRow, FoundRow, Wanted } from "./rows.ts";
 import { openKeys, openName } from "../vaults/rows.ts";
 import type { KeyedFile } from "../../model/file.ts";
-import type { Field, Item } from "../../model/item.ts";
+import type { Field, Item, Summary } from "../../model/item.ts";
 import { fieldFinder, type FoundField } from "../../model/named.ts";
 import { itemsIn, type Scope } from "../../model/permission.ts";
-import { type Details, openDetails } from "../items/items.ts";
+import { type Details, openDetails, openSummary } from "../items/items.ts";
 import { type Dialect, DIALECTS } from "../../model/dialect.ts";
 import { codeOfField } from "../../model/totp.ts";
 
@@ -55,7 +62,7 @@ export function findVault(vaults: ReferencedVaults, part: string): Result<Refere
   // It may be a vault whose name is unknown.
   const broken = [...vaults.values()].find((vault): vault is Refusal => !vault.ok);
   const hasUnknown = [...vaults.values()].some((vault) => vault.ok && vault.value.name === undefined);
-  return broken ?? (hasUnknown ? fail("integrity") : namesNone("vault that the token reads"));
+  return broken ?? (hasUnknown ? fail("integrity") : namesNone(READABLE_VAULT));
 }
 
 /** The Item that a reference names (contract 16.5), and its field. */
@@ -63,10 +70,15 @@ export function findVault(vaults: ReferencedVaults, part: string): Result<Refere
 /** The Item of a reference, at the version that was read. */
 export type ItemState = Pick<Item, "id" | "vault" | "version" | "nonce">;
 
+/** An Item without its Files. */
+export type WholeItem = Summary & Details;
+
 /** The target of a reference. */
 export interface Resolved extends ItemState {
   /** A text, or the File that has the content. */
   readonly value: string | KeyedFile;
+  /** Only for a reader of whole Items, whose references name no field: the value is then empty. */
+  readonly whole?: WholeItem;
 }
 
 /** An Item that a reference may name: its answer, or the sections in which to search its Files. */
@@ -130,9 +142,18 @@ export function indexSearches(searches: readonly Search[]): (row: FoundRow) => r
 /** Decrypts the details of an Item once, and passes them to each of the searches. */
 export async function readItem(row: LoadedRow, searches: readonly Search[], context: ReferenceContext): Promise<void> {
   const { vault } = searches[0]!;
-  const opened = await openDetails(vault.keys, vault.id, row);
-  const { id, version } = row;
-  const lookUp = opened.ok ? createLookUp({ id, vault: vault.id, version }, opened.value, context) : () => opened;
+  const { id, version, overview } = row;
+  const [opened, summary] = await Promise.all([
+    openDetails(vault.keys, vault.id, row),
+    overview && openSummary(vault.keys, vault.id, { ...row, overview }),
+  ]);
+  const item = { id, vault: vault.id, version };
+  const lookUp = !opened.ok
+    ? () => opened
+    : summary
+      ? () =>
+          map(summary, (one): Resolved => ({ ...item, nonce: opened.value.nonce, value: "", whole: { ...one, ...opened.value } }))
+      : createLookUp(item, opened.value, context);
   for (const search of searches) {
     // The index is never trusted alone.
     const named = opened.ok
