@@ -218,7 +218,7 @@ it("opens the vaults of an admin by a token that the log shows and the page does
   await page.getByText("1 vault is not open").waitFor();
   await page.getByRole("button", { name: "Open more vaults" }).click();
   await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
-  await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Made later" }).waitFor();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Made later" }).waitFor();
   // Who acts is the same as before.
   expect(
     await page.evaluate(`fetch("/console/session", { headers: { "Item-Vault-Console": "1" } }).then((answer) => answer.json())`),

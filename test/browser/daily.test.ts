@@ -234,7 +234,7 @@ describe("an administrator", () => {
     await page.getByLabel("Name", { exact: true }).fill("Just created");
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
     await page.getByRole("button", { name: "Open it" }).click();
-    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Just created" }).waitFor();
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Just created" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
@@ -265,7 +265,7 @@ it("names are in the order of their numbers", async () => {
   await makeItems(token, two, [{ title: "One", tags: ["tag 10", "tag 9"] }]);
   const page = await openPage({ token });
   await page.goto("/console/");
-  const lists = page.getByRole("navigation", { name: "Lists" });
+  const lists = page.getByRole("navigation", { name: "Views" });
   await lists.getByText("Tags").click();
   await lists.getByRole("link", { name: "tag 10" }).waitFor();
   const names = await lists.locator(".name").allInnerTexts();

@@ -260,7 +260,7 @@ describe("an import that ends early", () => {
     await choose(page, "passwords.csv", csvOf(30));
     await page.getByRole("button", { name: "Import 30 items" }).click();
     await expect.poll(() => requests.length).toBeGreaterThan(0);
-    const link = page.getByRole("link", { name: "Items", exact: true });
+    const link = page.getByRole("link", { name: "All items" });
     const dialog = page.getByRole("dialog", { name: "Stop the import?" });
     await link.click();
     await dialog.getByRole("button", { name: "Keep importing" }).click();

@@ -6,10 +6,11 @@ import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
+import { signOut } from "./support/session.ts";
 
 /** The lists of Items, the navigation on a phone, and what a click on a value does. */
 
-const lists = (page: Page) => page.getByRole("navigation", { name: "Lists" });
+const lists = (page: Page) => page.getByRole("navigation", { name: "Views" });
 const titles = (page: Page) => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts();
 
 /** Two vaults with five Items, one of them a favorite and one in the archive. */
@@ -215,13 +216,13 @@ describe("the lists of Items", () => {
     await bar.getByRole("button", { name: "New item" }).click();
     await page.getByLabel("Title").waitFor();
     const small = await page.evaluate(() =>
-      [...document.querySelectorAll("button, .button, select, .bottom a")]
+      [...document.querySelectorAll("button, .button, select, .bar a")]
         .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
         .map((one) => one.outerHTML),
     );
     expect(small).toEqual([]);
     await bar.getByRole("button", { name: "More" }).click();
-    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await signOut(page);
     await page.getByLabel("Token").waitFor();
   });
 });

@@ -182,7 +182,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await button(page, "Open more vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
       // The lists of a hundred vaults are loaded first.
-      const vault = page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New", exact: true });
+      const vault = page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "New", exact: true });
       await vault.waitFor({ timeout: 120_000 });
     },
   },

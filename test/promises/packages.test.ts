@@ -77,7 +77,8 @@ const VIEW = [...PREACT, CLIENT, ".", "failures", "state", "ui", MODEL];
 
 /** The same for each folder of `packages/console/src`: its static imports. */
 const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": [...VIEW, "items", "palette"],
+  ".": [...VIEW, "frame", "items", "palette"],
+  frame: [...VIEW, "items", "palette"],
   palette: [...VIEW, "items"],
   failures: [CLIENT],
   state: [...PREACT, CLIENT, ".", "failures", MODEL],

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Sidebar, SIDEBAR } from "../items/sidebar.tsx";
+import { SIDEBAR } from "../items/list-header.tsx";
 import { route, addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { DeletedItemView } from "./deleted-item.tsx";
@@ -25,7 +25,6 @@ export function DeletedView() {
   useLayoutEffect(() => void loadDeleted(), [token]);
   return (
     <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
-      <Sidebar />
       <DeletedList />
       <section class="pane content" aria-label="Item">
         {vault !== undefined && item !== undefined ? (

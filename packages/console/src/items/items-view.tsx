@@ -4,12 +4,11 @@ import { entries, may } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
-import { Sidebar } from "./sidebar.tsx";
 import type { ComponentType } from "preact";
 import type { ItemPage } from "../routes.ts";
 import { lazy } from "../ui/lazy.tsx";
 
-/** The main view: the lists, the Items of one list, and the object in the address. A narrow screen shows one of the last two. */
+/** The main view: the Items of a list, and the object in the address. A phone shows one of the two. */
 export function ItemsView() {
   const { vault, item, page } = route.value;
   useLayoutEffect(() => {
@@ -22,7 +21,6 @@ export function ItemsView() {
   const shown = Page !== undefined || item !== undefined;
   return (
     <div class={`panes ${shown ? "has-item" : ""}`}>
-      <Sidebar />
       <ItemList />
       <section class="pane content" aria-label="Item">
         {Page ? (

@@ -7,8 +7,10 @@ import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
-import { SIDEBAR } from "./sidebar.tsx";
 import { afterRender } from "../ui/after-render.ts";
+
+/** The id of the sidebar, which is a popover on a narrow screen. */
+export const SIDEBAR = "sidebar";
 
 /** Above the list: the search field, which list is shown, how many Items it has, and their order. */
 

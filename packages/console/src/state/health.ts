@@ -3,7 +3,7 @@ import type { AdminHealth } from "@item-vault/client";
 import { call } from "./client.ts";
 import { session } from "./session.ts";
 
-/** The last report of the health: the view of the health shows it, and the navigation the numbers in it. Only the admin gets numbers. */
+/** The last report of the health: the view of the health shows it, and the sidebar the numbers in it. Only the admin gets numbers. */
 export const health = signal<AdminHealth | undefined>(undefined);
 
 const loadOpen = () => call("GET /health");
@@ -14,5 +14,5 @@ export async function loadHealth(): Promise<void> {
   health.value = (await (session.value?.admin ? call("GET /v1/admin/health").catch(loadOpen) : loadOpen())).data;
 }
 
-/** Loads the health for the numbers in the navigation. A failure needs no message: the view of the health shows it. */
+/** Loads the health for the numbers in the sidebar. A failure needs no message: the view of the health shows it. */
 export const refreshHealth = (): void => void loadHealth().catch(() => undefined);
