@@ -117,7 +117,7 @@ describe("an import", () => {
     await page.getByRole("button", { name: "Import 1 item" }).click();
     await isImported(page);
     await page.getByRole("link", { name: "View items" }).click();
-    await page.getByRole("link", { name: MARKUP }).click();
+    await page.locator(".rows").getByRole("link", { name: MARKUP }).click();
     await page.getByRole("heading", { name: MARKUP }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
     expect(sent.filter((request) => /correct horse|encKeyValidation/.test(request))).toEqual([]);

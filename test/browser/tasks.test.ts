@@ -147,7 +147,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await page.getByText("1 item selected").waitFor();
       await page.mouse.wheel(0, 10_000);
       await page
-        .getByRole("link")
+        .locator(".rows a")
         .filter({ hasText: "Item 19" })
         .click({ modifiers: ["Shift"] });
       await button(page, "Move…").click();

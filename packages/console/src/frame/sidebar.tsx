@@ -9,7 +9,7 @@ import { openPalette } from "../palette/palette.tsx";
 import { type Route, type ViewGroup, type ViewName, VIEWS } from "../routes.ts";
 import { SignOut } from "../sign-out.tsx";
 import { type ChosenList, chosenList, countsOfLists, keyOfList, listsOf, nameOfList, placeOfList } from "../state/chosen-list.ts";
-import { health, refreshHealth } from "../state/health.ts";
+import { refreshHealth, reminderOf } from "../state/health.ts";
 import { vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
@@ -91,7 +91,7 @@ const Lists = () => (
         all.length > 0 && (
           <Group key={title} title={title} open={title === "Vaults"}>
             {shown
-              .sort((one, other) => compareNames(one.name, other.name))
+              .toSorted((one, other) => compareNames(one.name, other.name))
               .map(({ list }) => (
                 <ListLink key={list.value} list={list} face={face(list.value!)} />
               ))}
@@ -192,15 +192,15 @@ for (const width of [720, 1000])
     for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();
   });
 
-/** The number of tokens about to expire, or of root keys to replace. A view has the name of the part of /health that counts them. */
+/** The number of what needs attention in a view. */
 function Badge({ view }: { readonly view: ViewName }) {
-  const found = health.value?.dependencies.find(({ service }) => service === view);
-  if (found?.count === undefined) return null;
+  const reminder = reminderOf(view);
+  if (!reminder) return null;
   return (
-    <span class="badge" title={found.message}>
+    <span class="badge" title={reminder.message}>
       <span class="unseen">, </span>
-      {found.count.toLocaleString("en")}
-      <span class="unseen"> {found.count === 1 ? "needs" : "need"} attention</span>
+      {reminder.count.toLocaleString("en")}
+      <span class="unseen"> {reminder.count === 1 ? "needs" : "need"} attention</span>
     </span>
   );
 }
@@ -256,6 +256,11 @@ export function Bar() {
       <button type="button" class="plain" popovertarget={SIDEBAR} aria-current={isItems ? undefined : "true"}>
         <Icon name="more" />
         More
+        {(Object.keys(VIEWS) as ViewName[]).some(reminderOf) && (
+          <span class="mark">
+            <span class="unseen">, something needs attention</span>
+          </span>
+        )}
       </button>
     </nav>
   );

@@ -1,12 +1,14 @@
 import { useLayoutEffect } from "preact/hooks";
 import { closeItem, openItem } from "../state/opened.ts";
-import { entries, may } from "../state/items.ts";
+import { entries, listState, may } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
 import type { ComponentType } from "preact";
 import type { ItemPage } from "../routes.ts";
 import { lazy } from "../ui/lazy.tsx";
+
+const Home = lazy(() => import("../frame/home.tsx").then((module) => module.Home));
 
 /** The main view: the Items of a list, and the object in the address. A phone shows one of the two. */
 export function ItemsView() {
@@ -28,14 +30,17 @@ export function ItemsView() {
         ) : vault !== undefined && item !== undefined ? (
           <ItemView vault={vault} id={item} />
         ) : (
-          entries.value.some(({ item: listed }) => may(listed.vault.id, "r")) && (
-            <div class="empty">
-              <p>Select an item to see it here.</p>
-              <p class="keys">
-                Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
-              </p>
-            </div>
-          )
+          <div class="home">
+            {listState.value === "loaded" && matchMedia("(width >= 720px)").matches && <Home />}
+            {entries.value.some(({ item: listed }) => may(listed.vault.id, "r")) && (
+              <div class="empty">
+                <p>Select an item to see it here.</p>
+                <p class="keys">
+                  Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
+                </p>
+              </div>
+            )}
+          </div>
         )}
       </section>
     </div>

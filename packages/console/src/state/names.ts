@@ -27,12 +27,16 @@ export const knownName = (id: string): string => names.value.get(parseId(id) ?? 
 /** The name of a vault of the session, or of one that an administrator's session has loaded. */
 export const vaultNameOf = (id: string): string => vaultName(id) || knownName(id);
 
-/** Returns `you` for the session's own token or person, the name where it is known, and otherwise words with the beginning of the id. */
-export function nameOf(id: string): string {
+/** Returns true if the session's token or person has this id. */
+export function isOwn(id: string): boolean {
   const { token, person } = session.value ?? {};
   const key = parseId(id) ?? id;
-  const own = [token?.id, person?.id].some((each) => each !== undefined && parseId(each) === key);
-  if (own) return "you";
+  return [token?.id, person?.id].some((each) => each !== undefined && parseId(each) === key);
+}
+
+/** Returns `you` for the session's own token or person, the name where it is known, and otherwise words with the beginning of the id. */
+export function nameOf(id: string): string {
+  if (isOwn(id)) return "you";
   return OTHERS[id] ?? (knownName(id) || (id === "" ? "unknown" : `someone else (${id.slice(0, 8)})`));
 }
 
