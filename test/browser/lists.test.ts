@@ -197,10 +197,10 @@ describe("the lists of Items", () => {
     const { page } = await openLists({ width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
     // The keyboard of the phone stays closed.
     expect(await page.evaluate("document.activeElement.localName")).toBe("body");
-    await page.getByRole("button", { name: "All items" }).click();
+    const bar = page.getByRole("navigation", { name: "Quick access" });
+    await bar.getByRole("button", { name: "More" }).click();
     await lists(page).getByRole("link", { name: "Home 2" }).click();
     await expect.poll(() => titles(page)).toEqual(["Apple", "Zebra"]);
-    const bar = page.getByRole("navigation", { name: "Quick access" });
     await bar.getByRole("button", { name: "More" }).click();
     const sheet = page.getByRole("navigation", { name: "Views" });
     const { x, y, width, height } = (await sheet.boundingBox())!;
@@ -229,7 +229,7 @@ describe("the lists of Items", () => {
 
 it("what is a popover at one width is closed at another one", async () => {
   const { page } = await openLists({ width: 390, height: 780 });
-  await page.getByRole("button", { name: "All items" }).click();
+  await page.getByRole("button", { name: "More" }).click();
   await lists(page).getByRole("link", { name: "Home 2" }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect.poll(() => page.locator(":popover-open").count()).toBe(0);

@@ -5,7 +5,7 @@ export type ViewName = keyof typeof VIEWS;
 /** The grant of the session that a view needs. */
 type Need = "token" | "admin" | "any";
 
-interface ViewRow {
+export interface ViewRow {
   readonly label: string;
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */

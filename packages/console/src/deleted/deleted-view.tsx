@@ -1,5 +1,4 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { SIDEBAR } from "../items/list-header.tsx";
 import { route, addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { DeletedItemView } from "./deleted-item.tsx";
@@ -9,7 +8,6 @@ import { titleOf } from "../items/categories.ts";
 import { Tile } from "../items/tile.tsx";
 import { vaultName, vaults } from "../state/items.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatTime } from "../ui/time.ts";
 import { isolate } from "../ui/texts.ts";
@@ -53,15 +51,6 @@ function DeletedList() {
           <h1 ref={heading} tabIndex={-1}>
             Deleted items
           </h1>
-          <button
-            type="button"
-            class="plain narrow-only"
-            popovertarget={SIDEBAR}
-            aria-label="Choose a list"
-            title="Choose a list"
-          >
-            <Icon name="down" />
-          </button>
         </div>
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">

@@ -5,7 +5,7 @@ import { factsOf, isEmpty } from "../health/facts.ts";
 import { titleOf } from "../items/categories.ts";
 import { Tile } from "../items/tile.tsx";
 import type { ViewName } from "../routes.ts";
-import { health } from "../state/health.ts";
+import { health, reminderOf } from "../state/health.ts";
 import { entries, may, transferTargets, vaults } from "../state/items.ts";
 import { isOwn } from "../state/names.ts";
 import { openedKeys } from "../state/opened.ts";
@@ -14,6 +14,7 @@ import { byChanged, type Entry } from "../state/search.ts";
 import { session } from "../state/session.ts";
 import { recall, remember } from "../ui/look.ts";
 import { keepFocus } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
@@ -72,23 +73,29 @@ const Items = ({ title, shown }: { readonly title: string; readonly shown: reado
     </section>
   );
 
-/** What is due or weak. The values of fields are not in the page, so the passwords are checked by a view. */
+/** What is due or weak. The values of fields are not in the page, so a view checks the passwords. */
 function Reminders() {
   const facts = factsOf(health.value?.dependencies ?? [], Date.now()).filter(({ part }) => part.status !== "ACTIVE");
+  const [due, failing] = [reminderOf("passwords"), reminderOf("webhooks")];
+  const rows: readonly (readonly [label: string, text: string, view?: ViewName])[] = [
+    ...facts.map(({ title, text, action }) => [title, text, action?.view] as const),
+    ...(failing ? [["Webhooks", `${plural(failing.count, "webhook fails", "webhooks fail")}.`, "webhooks"] as const] : []),
+    [
+      "Check passwords",
+      due ? `${plural(due.count, "item is", "items are")} due.` : "Find reused, weak and due ones.",
+      "passwords",
+    ],
+  ];
   return (
     <section aria-label="Due or weak">
       <h2>Due or weak</h2>
       <ul>
-        {facts.map(({ title, text, action }) => (
-          <li key={title}>
-            {action ? <a href={addressOf({ view: action.view })}>{title}</a> : title}
+        {rows.map(([label, text, view]) => (
+          <li key={label}>
+            {view ? <a href={addressOf({ view })}>{label}</a> : label}
             <span class="quiet">{text}</span>
           </li>
         ))}
-        <li>
-          <a href={addressOf({ view: "passwords" })}>Check passwords</a>
-          <span class="quiet">Find reused, weak and due ones.</span>
-        </li>
       </ul>
     </section>
   );

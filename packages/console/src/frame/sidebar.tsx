@@ -2,11 +2,10 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { AdminOffer } from "../grants.tsx";
 import { labelOfCategory } from "../items/categories.ts";
-import { SIDEBAR } from "../items/list-header.tsx";
 import { NewItemButton } from "../items/new-item.tsx";
 import { CategoryIcon } from "../items/tile.tsx";
 import { openPalette } from "../palette/palette.tsx";
-import { type Route, type ViewGroup, type ViewName, VIEWS } from "../routes.ts";
+import { type Route, type ViewGroup, type ViewName, type ViewRow, VIEWS } from "../routes.ts";
 import { SignOut } from "../sign-out.tsx";
 import { type ChosenList, chosenList, countsOfLists, keyOfList, listsOf, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { refreshHealth, reminderOf } from "../state/health.ts";
@@ -18,7 +17,10 @@ import { hueOf } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { chooseLook, type Look, look, LOOKS } from "../ui/look.ts";
 import { focusView } from "../ui/page.tsx";
-import { canOpen, shownView } from "../views.tsx";
+import { canOpen, openableViews, shownView } from "../views.tsx";
+
+const SIDEBAR = "sidebar";
+const ACCOUNT = "account";
 
 /** The frame of every view. On a narrow screen the sidebar is a popover, which the bar opens. */
 
@@ -39,8 +41,12 @@ export function Sidebar() {
         </button>
         <div class="groups">
           {canOpen("items", session.value!) && <Lists />}
-          <ViewGroupOf title="Tools" group="tools" />
-          <ViewGroupOf title={admin ? "Admin" : "Service"} group="admin" />
+          <Group title="Tools" open>
+            <ViewLinks group="tools" />
+          </Group>
+          <Group title={admin ? "Admin" : "Service"} open>
+            <ViewLinks group="admin" />
+          </Group>
         </div>
         <Account />
       </nav>
@@ -130,27 +136,22 @@ const FACES: Partial<Readonly<Record<ViewName, ComponentChildren>>> = {
 };
 
 function ViewLinks({ group }: { readonly group: ViewGroup }) {
-  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => {
-    const view = VIEWS[name];
-    return "group" in view && view.group === group && canOpen(name, session.value!);
-  });
   const current = shownView(route.value.view);
   return (
     <>
-      {names.map((view) => (
-        <Link key={view} to={{ view }} label={VIEWS[view].label} face={FACES[view]} current={current === view && "page"}>
-          <Badge view={view} />
-        </Link>
-      ))}
+      {openableViews().map((view) => {
+        const row: ViewRow = VIEWS[view];
+        return (
+          row.group === group && (
+            <Link key={view} to={{ view }} label={row.label} face={FACES[view]} current={current === view && "page"}>
+              <Badge view={view} />
+            </Link>
+          )
+        );
+      })}
     </>
   );
 }
-
-const ViewGroupOf = ({ title, group }: { readonly title: string; readonly group: ViewGroup }) => (
-  <Group title={title} open>
-    <ViewLinks group={group} />
-  </Group>
-);
 
 interface GroupProps {
   readonly title: string;
@@ -205,8 +206,6 @@ function Badge({ view }: { readonly view: ViewName }) {
   );
 }
 
-const ACCOUNT = "account";
-
 /** The menu of the signed-in user: the look of the page, becoming an administrator, and signing out. */
 function Account() {
   const name = nameOfSession(session.value!);
@@ -256,7 +255,7 @@ export function Bar() {
       <button type="button" class="plain" popovertarget={SIDEBAR} aria-current={isItems ? undefined : "true"}>
         <Icon name="more" />
         More
-        {(Object.keys(VIEWS) as ViewName[]).some(reminderOf) && (
+        {openableViews().some(reminderOf) && (
           <span class="mark">
             <span class="unseen">, something needs attention</span>
           </span>

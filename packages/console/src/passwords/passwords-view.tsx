@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemSummary } from "@item-vault/client";
+import { remind } from "../state/health.ts";
 import { entries, listError, listState, loadItems, may, vaults, vaultName } from "../state/items.ts";
 import { sessionState } from "../state/session.ts";
 import { afterRender } from "../ui/after-render.ts";
@@ -51,6 +52,7 @@ export function PasswordsView() {
     const checked = await checkItems(items, { signal: controller.signal, onRead });
     if (!isCurrent()) return;
     [running.value, result.value] = [undefined, checked];
+    remind("passwords", checked.findings.due.length);
     afterRender(focusTitle);
   };
   return (
