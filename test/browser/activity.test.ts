@@ -4,6 +4,7 @@ import { admin, makeToken, sendRequest } from "../sdk/support/requests.ts";
 import { firstIdAt } from "@item-vault/model/ids";
 import type { Page } from "playwright-core";
 import { checkLooks } from "./support/accessibility.ts";
+import { reportOf } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { chooseRowAction } from "./support/rows.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
@@ -207,10 +208,6 @@ async function openReport(page: Page): Promise<void> {
 
 const fact = (page: Page, title: string) =>
   page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
-
-/** Lets the page have a report of these parts. */
-const reportOf = (page: Page, ...dependencies: readonly object[]) =>
-  page.route("**/health", (route) => route.fulfill({ json: { name: "Item Vault", version: "0", dependencies } }));
 
 describe("the health", () => {
   it("shows the state of each dependency, the size of the database, and to an administrator the largest vaults", async () => {

@@ -276,7 +276,7 @@ it("opens the vaults of an admin by a token that the log shows and the page does
   await page.getByRole("button", { name: "Open vaults for 12 hours" }).click();
   await dialogOf(page).getByRole("checkbox", { name: "Write: All vaults" }).uncheck();
   await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
-  await page.getByRole("link", { name: "Opened by the admin" }).click();
+  await page.locator(".rows").getByRole("link", { name: "Opened by the admin" }).click();
   await page.getByRole("heading", { name: "Opened by the admin" }).waitFor();
   const { id, token, vaults } = (await (await issued).json()) as { id: string; token: string; vaults: object };
   expect(vaults).toHaveProperty(vault, "r");
@@ -293,7 +293,7 @@ it("opens the vaults of an admin by a token that the log shows and the page does
   await page.getByText("1 vault is not open").waitFor();
   await page.getByRole("button", { name: "Open more vaults" }).click();
   await dialogOf(page).getByRole("button", { name: "Open vaults" }).click();
-  await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Made later" }).waitFor();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Made later" }).waitFor();
   // Who acts is the same as before.
   expect(
     await page.evaluate(`fetch("/console/session", { headers: { "Item-Vault-Console": "1" } }).then((answer) => answer.json())`),
@@ -307,7 +307,7 @@ it("adds the admin's grant to the session of a token, and a token to that of an 
   const page = await openPage({ token });
   await stopFollowing(page);
   await page.goto("/console/");
-  await page.getByRole("link", { name: "Stays open" }).click();
+  await page.locator(".rows").getByRole("link", { name: "Stays open" }).click();
   await page.getByRole("button", { name: /^Account/ }).click();
   await page.getByRole("button", { name: "Sign in as admin" }).click();
   const field = dialogOf(page).getByLabel("Admin token");
@@ -325,12 +325,12 @@ it("adds the admin's grant to the session of a token, and a token to that of an 
   await other.getByRole("button", { name: "Sign in with a token" }).click();
   await dialogOf(other).getByLabel("Token").fill(token);
   await dialogOf(other).getByRole("button", { name: "Sign in" }).click();
-  await other.getByRole("link", { name: "Stays open" }).waitFor();
+  await other.locator(".rows").getByRole("link", { name: "Stays open" }).waitFor();
 
   // The session lives on as the admin's, but does not read any more.
   await revokeToken(tokenId);
   expectProblem(page, /401/);
-  await page.getByRole("link", { name: "Not open" }).click();
+  await page.locator(".rows").getByRole("link", { name: "Not open" }).click();
   await page.getByRole("dialog", { name: "Your session has ended" }).waitFor();
 });
 

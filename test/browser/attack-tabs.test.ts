@@ -35,7 +35,7 @@ describe("another tab", () => {
     await other.getByRole("button", { name: "Use the link" }).click();
     await page.getByText("what was typed in it will be lost when you continue").waitFor();
     await page.getByRole("button", { name: "Continue" }).click();
-    await page.getByRole("link", { name: "Theirs" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Theirs" }).waitFor();
     expect(await page.content()).not.toContain("Mine");
   });
 });

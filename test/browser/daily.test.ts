@@ -45,7 +45,7 @@ describe("the focus", () => {
     const { token, vault, items } = await seed([login("Grafana")]);
     const page = await openPage({ token });
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
-    await page.getByRole("link", { name: "Grafana" }).waitFor(); // The vaults to which the Item can be moved are known then.
+    await page.locator(".rows").getByRole("link", { name: "Grafana" }).waitFor(); // The vaults to which the Item can be moved are known then.
     await page.getByRole("button", { name: "More actions", exact: true }).press("Enter");
     const labels = await page.locator(":popover-open button").allTextContents();
     for (const [key, index] of [
@@ -67,7 +67,7 @@ describe("an Item", () => {
     const page = await openPage({ token, fresh: true });
     expectProblem(page, /ERR_INTERNET_DISCONNECTED|Failed to fetch|network/i);
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Grafana" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Grafana" }).waitFor();
     await page.context().setOffline(true);
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
     await page.getByRole("button", { name: "Try again" }).waitFor();
@@ -107,7 +107,7 @@ describe("an Item", () => {
     expect(await page.getByRole("combobox", { name: "Vault" }).inputValue()).toBe(used);
     await page.getByLabel("Title").fill("Another one");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("link", { name: "Another one" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Another one" }).waitFor();
     expect(await search(page).inputValue()).toBe("");
   });
 
@@ -115,7 +115,7 @@ describe("an Item", () => {
     const { vault } = await seed([login("Only listed")]);
     const page = await openPage({ token: (await makeToken({ [vault]: "l" }, "uuid")).token });
     await page.goto("/console/");
-    const row = page.getByRole("link", { name: "Only listed" });
+    const row = page.locator(".rows").getByRole("link", { name: "Only listed" });
     await row.waitFor();
     expect([await row.getAttribute("href"), await row.getAttribute("aria-disabled")]).toEqual([null, "true"]);
     await row.press("Enter");
@@ -206,7 +206,7 @@ describe("an administrator", () => {
     const page = await openPage();
     await signIn(page, token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/items");
-    await page.getByRole("link", { name: "Only this" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Only this" }).waitFor();
     await page.goto("/console/#/tokens");
     await page.getByRole("button", { name: "Issue token" }).click();
     const dialog = page.getByRole("dialog");
@@ -234,7 +234,7 @@ describe("an administrator", () => {
     await page.getByLabel("Name", { exact: true }).fill("Just created");
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
     await page.getByRole("button", { name: "Open it" }).click();
-    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Just created" }).waitFor();
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Just created" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
@@ -265,7 +265,7 @@ it("names are in the order of their numbers", async () => {
   await makeItems(token, two, [{ title: "One", tags: ["tag 10", "tag 9"] }]);
   const page = await openPage({ token });
   await page.goto("/console/");
-  const lists = page.getByRole("navigation", { name: "Lists" });
+  const lists = page.getByRole("navigation", { name: "Views" });
   await lists.getByText("Tags").click();
   await lists.getByRole("link", { name: "tag 10" }).waitFor();
   const names = await lists.locator(".name").allInnerTexts();
@@ -277,7 +277,7 @@ describe("the page", () => {
     const { token } = await seed(Array.from({ length: 60 }, (_, number) => login(`Login ${number}`)));
     const page = await openPage({ token, fresh: true }); // It stays a page for print.
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Login 0" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Login 0" }).waitFor();
     await page.emulateMedia({ media: "print" });
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
     const rows = page.locator(".rows a");

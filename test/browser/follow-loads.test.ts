@@ -22,7 +22,7 @@ it("a page that was hidden loads the Items that it has missed when it is shown a
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token, fresh: true });
   await page.goto("/console/");
-  await page.getByRole("link", { name: "Before" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Before" }).waitFor();
   const show = (hidden: boolean) =>
     page.evaluate((value) => {
       Object.defineProperty(document, "hidden", { value, configurable: true });
@@ -31,14 +31,14 @@ it("a page that was hidden loads the Items that it has missed when it is shown a
   // The first may be in the list that is loaded when the stream opens; the second is loaded alone.
   for (const title of ["First seen", "Later seen"]) {
     await makeItems(token, vault, [login(title)]);
-    await page.getByRole("link", { name: title }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: title }).waitFor();
   }
   const lists = recordLists(page);
   await show(true);
   await makeItems(token, vault, [login("Missed")]);
-  expect(await page.getByRole("link", { name: "Missed" }).count()).toBe(0);
+  expect(await page.locator(".rows").getByRole("link", { name: "Missed" }).count()).toBe(0);
   await show(false);
-  await page.getByRole("link", { name: "Missed" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Missed" }).waitFor();
   expect(lists).toEqual([]);
 });
 
@@ -54,7 +54,7 @@ it("a write of the page right after it has loaded the lists does not load them a
   await page.getByRole("button", { name: "Favorite", exact: true }).click();
   await page.getByText("Added to favorites").waitFor();
   await makeItems(token, vault, [login("Arrives")]);
-  await page.getByRole("link", { name: "Arrives" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Arrives" }).waitFor();
   expect(lists).toEqual([]);
 });
 
@@ -62,7 +62,7 @@ it("a list from before a write of the page does not take the place of a newer on
   const { vault, token, items } = await seed([login("Own")]);
   const page = await openPage({ token });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("link", { name: "Own" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Own" }).waitFor();
   const list = await injectFault(page, "GET", "/v1/vaults/*/items", "late");
   await makeItems(token, vault, [login("Arrives")]);
   await list.answered;
@@ -70,24 +70,24 @@ it("a list from before a write of the page does not take the place of a newer on
   await page.getByRole("button", { name: "Archive", exact: true }).click();
   await page.locator(".toast", { hasText: "Archived" }).waitFor();
   list.end();
-  await page.getByRole("link", { name: "Arrives" }).waitFor();
-  expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
+  await page.locator(".rows").getByRole("link", { name: "Arrives" }).waitFor();
+  expect(await page.locator(".rows").getByRole("link", { name: "Own" }).count()).toBe(0);
 });
 
 it("a late answer to a write does not take the place of what somebody else has written since", async () => {
   const { vault, token, items } = await seed([login("Own")]);
   const page = await openPage({ token });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("link", { name: "Own" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Own" }).waitFor();
   const write = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "late");
   await page.getByRole("button", { name: "Favorite", exact: true }).click();
   await write.answered;
   const change = [{ op: "replace", path: "/title", value: "Theirs" }];
   await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
-  await page.getByRole("link", { name: "Theirs" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Theirs" }).waitFor();
   write.end();
   await page.getByText("Added to favorites").waitFor();
-  expect(await page.getByRole("link", { name: "Own" }).count()).toBe(0);
+  expect(await page.locator(".rows").getByRole("link", { name: "Own" }).count()).toBe(0);
 });
 
 it("a page whose position the service has no more begins at the newest write, and loads all lists", async () => {
@@ -107,10 +107,10 @@ it("a page whose position the service has no more begins at the newest write, an
   // As the list was before the database was restored, at the same number of writes.
   await page.route("**/v1/vaults/*/items?*", (route) => route.fulfill({ json: [] }), { times: 1 });
   await page.goto("/console/");
-  await page.getByRole("link", { name: "Before" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Before" }).waitFor();
   await expect.poll(() => requests).toBe(3);
   await makeItems(token, vault, [login("Arrives")]);
-  await page.getByRole("link", { name: "Arrives" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Arrives" }).waitFor();
 });
 
 it("an open Item that an older list does not have stays as it is shown", async () => {
@@ -118,14 +118,14 @@ it("an open Item that an older list does not have stays as it is shown", async (
   const page = await openPage({ token });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("heading", { name: "Open" }).waitFor();
-  await page.getByRole("link", { name: "Changes" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Changes" }).waitFor();
   await page.evaluate("document.querySelector('article').marked = true");
   await page.route("**/v1/vaults/*/items?*", (route) => route.fulfill({ json: [] }));
   const checked = page.waitForResponse(`**/v1/vaults/${vault}/items/${items[0]}`);
   // A write to the vault itself loads the list.
   await admin("PATCH", `vaults/${vault}`, { name: "Renamed" });
   await checked;
-  await expect.poll(() => page.getByRole("link", { name: "Changes" }).count()).toBe(0);
+  await expect.poll(() => page.locator(".rows").getByRole("link", { name: "Changes" }).count()).toBe(0);
   expect(await page.evaluate("document.querySelector('article')?.marked")).toBe(true);
 });
 
@@ -139,12 +139,12 @@ it("a write of another client loads its Item alone, and a stream that opens agai
       requests.push(`${url.pathname.replace(vault, "v")} ${url.searchParams.get("filter") ?? ""}`);
   });
   await page.goto("/console/");
-  await page.getByRole("link", { name: "Second" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Second" }).waitFor();
   await expect.poll(() => requests.length).toBe(3); // the vaults and their lists, and the vaults when the stream opens
   const [made] = await makeItems(token, vault, [login("Third")]);
-  await page.getByRole("link", { name: "Third" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Third" }).waitFor();
   await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[0]}`, token);
-  await expect.poll(() => page.getByRole("link", { name: "First" }).count()).toBe(0);
+  await expect.poll(() => page.locator(".rows").getByRole("link", { name: "First" }).count()).toBe(0);
   expect(requests.slice(3)).toEqual([`/v1/vaults/v/items id eq "${made}"`, `/v1/vaults/v/items id eq "${items[0]}"`]);
   await page.evaluate(() => {
     Object.defineProperty(document, "hidden", { value: true, configurable: true });
@@ -153,7 +153,7 @@ it("a write of another client loads its Item alone, and a stream that opens agai
     document.dispatchEvent(new Event("visibilitychange"));
   });
   await makeItems(token, vault, [login("Fourth")]);
-  await page.getByRole("link", { name: "Fourth" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Fourth" }).waitFor();
   expect(requests.slice(5)).not.toContain("/v1/vaults/v/items ");
 });
 
@@ -161,7 +161,7 @@ it("an Item that is deleted while it is being loaded does not come back", async 
   const { vault, token } = await seed([login("Before")]);
   const page = await openPage({ token });
   await page.goto("/console/");
-  await page.getByRole("link", { name: "Before" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Before" }).waitFor();
   const list = await injectFault(page, "GET", "/v1/vaults/*/items", "late");
   const [item] = await makeItems(token, vault, [login("Gone")]);
   await list.answered;
@@ -169,8 +169,8 @@ it("an Item that is deleted while it is being loaded does not come back", async 
   await makeItems(token, vault, [login("Later")]);
   await new Promise((resolve) => setTimeout(resolve, 300)); // the events arrive, and nothing in the page tells
   list.end();
-  await page.getByRole("link", { name: "Later" }).waitFor();
-  expect(await page.getByRole("link", { name: "Gone" }).count()).toBe(0);
+  await page.locator(".rows").getByRole("link", { name: "Later" }).waitFor();
+  expect(await page.locator(".rows").getByRole("link", { name: "Gone" }).count()).toBe(0);
 });
 
 it("a foreign write that is being loaded while this page writes appears", async () => {
@@ -178,7 +178,7 @@ it("a foreign write that is being loaded while this page writes appears", async 
   const page = await openPage({ token });
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
   await page.getByRole("heading", { name: "Own" }).waitFor();
-  await page.getByRole("link", { name: "Own" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Own" }).waitFor();
   const list = await injectFault(page, "GET", "/v1/vaults/*/items", "network");
   expectProblem(page, /ERR_CONNECTION_FAILED/);
   await makeItems(token, vault, [login("Foreign")]);
@@ -187,6 +187,6 @@ it("a foreign write that is being loaded while this page writes appears", async 
   await page.getByText("Added to favorites").waitFor();
   list.end();
   await makeItems(token, vault, [login("Third")]);
-  await page.getByRole("link", { name: "Third" }).waitFor();
-  await page.getByRole("link", { name: "Foreign" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Third" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Foreign" }).waitFor();
 });

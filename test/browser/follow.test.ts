@@ -16,9 +16,9 @@ describe("while the page is open, another client's", () => {
     const article = page.locator("article");
     await article.getByText("first-name").waitFor();
     await makeItems(token, vault, [login("Arrives")]);
-    await page.getByRole("link", { name: "Arrives" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Arrives" }).waitFor();
     await sendRequest("DELETE", `v1/vaults/${vault}/items/${items[1]}`, token);
-    await expect.poll(() => page.getByRole("link", { name: "Leaves" }).count()).toBe(0);
+    await expect.poll(() => page.locator(".rows").getByRole("link", { name: "Leaves" }).count()).toBe(0);
     const change = [{ op: "replace", path: "/fields/username/value", value: "second-name" }];
     await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
     await article.getByText("second-name").waitFor();
@@ -32,7 +32,7 @@ describe("while the page is open, another client's", () => {
     expectProblem(page, /404/);
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
     await page.locator("article").getByText("shown-name").waitFor();
-    await page.getByRole("link", { name: "Open" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Open" }).waitFor();
     await admin("DELETE", `vaults/${vault}`);
     await page.getByText("This vault doesn’t exist, or you don’t have access to it.").waitFor();
     expect(await page.getByText("shown-name").count()).toBe(0);
@@ -43,12 +43,12 @@ describe("while the page is open, another client's", () => {
     const page = await openPage({ token });
     expectProblem(page, /503/);
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Before" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Before" }).waitFor();
     const list = await injectFault(page, "GET", "/v1/vaults/*/items", { status: 503, kind: "unavailable" });
     await makeItems(token, vault, [login("Arrives")]);
     await expect.poll(() => list.requests.length, { timeout: 120_000 }).toBe(3); // all attempts of the first load
     list.end();
-    await page.getByRole("link", { name: "Arrives" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Arrives" }).waitFor();
   });
 
   it("value that takes the place of a revealed one is not revealed, not even for a moment", async () => {
@@ -79,7 +79,7 @@ describe("while the page is open, another client's", () => {
     await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, [
       { op: "replace", path: "/title", value: "Theirs" },
     ]);
-    await page.getByRole("link", { name: "Theirs" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Theirs" }).waitFor();
     expect(await title.inputValue()).toBe("Typed");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: /changed/i }).waitFor();
@@ -99,5 +99,5 @@ it("a change while the page asks whether to delete the Item is not deleted with 
   await page.locator("article h1", { hasText: "Theirs" }).waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("Someone else changed this item.").waitFor();
-  await page.getByRole("link", { name: "Theirs" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Theirs" }).waitFor();
 });

@@ -255,7 +255,7 @@ async function openDeleted(permission: "rw" | "rwd" = "rwd", options: PageOption
   for (const item of items) await sendRequest("DELETE", `v1/vaults/${vault}/items/${item}`, token);
   const page = await openPage({ token: (await makeToken({ [vault]: permission }, "uuid")).token, ...options });
   await page.goto("/console/#/deleted");
-  await page.getByRole("link", { name: "First" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "First" }).waitFor();
   const count = async () => ((await sendRequest("GET", `v1/vaults/${vault}/deleted-items`, token)) as unknown[]).length;
   return { page, bytes, count, ...seeded };
 }
@@ -266,7 +266,7 @@ describe("deleted Items", () => {
     const titles = page.getByRole("list", { name: "Deleted items" }).locator(".title");
     await titles.first().waitFor();
     expect(await titles.allInnerTexts()).toEqual(["Second", "First"]);
-    await page.getByRole("link", { name: "Second" }).click();
+    await page.locator(".rows").getByRole("link", { name: "Second" }).click();
     await page.getByRole("heading", { name: "Second" }).waitFor();
     expect(await html(page)).not.toContain("kept-secret");
     expect(await checkAccessibility(page)).toBe("");
@@ -295,12 +295,12 @@ describe("deleted Items", () => {
   it("cannot be destroyed without the permission, and fit a phone in the dark", async () => {
     const { page } = await openDeleted("rw", { width: 390, height: 780, colorScheme: "dark" });
     expect(await checkAccessibility(page, "look")).toBe("");
-    await page.getByRole("link", { name: "First" }).click();
+    await page.locator(".rows").getByRole("link", { name: "First" }).click();
     await page.getByRole("button", { name: "Restore" }).waitFor();
     expect(await page.getByRole("button", { name: "Delete permanently…" }).count()).toBe(0);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
     await page.getByRole("link", { name: "Deleted items" }).click();
-    await page.getByRole("link", { name: "Second" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Second" }).waitFor();
   });
 });
 

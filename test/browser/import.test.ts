@@ -117,7 +117,7 @@ describe("an import", () => {
     await page.getByRole("button", { name: "Import 1 item" }).click();
     await isImported(page);
     await page.getByRole("link", { name: "View items" }).click();
-    await page.getByRole("link", { name: MARKUP }).click();
+    await page.locator(".rows").getByRole("link", { name: MARKUP }).click();
     await page.getByRole("heading", { name: MARKUP }).waitFor();
     expect(await page.locator("img").count()).toBe(0);
     expect(sent.filter((request) => /correct horse|encKeyValidation/.test(request))).toEqual([]);
@@ -260,7 +260,7 @@ describe("an import that ends early", () => {
     await choose(page, "passwords.csv", csvOf(30));
     await page.getByRole("button", { name: "Import 30 items" }).click();
     await expect.poll(() => requests.length).toBeGreaterThan(0);
-    const link = page.getByRole("link", { name: "Items", exact: true });
+    const link = page.getByRole("link", { name: "All items" });
     const dialog = page.getByRole("dialog", { name: "Stop the import?" });
     await link.click();
     await dialog.getByRole("button", { name: "Keep importing" }).click();

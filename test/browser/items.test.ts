@@ -200,7 +200,7 @@ describe("one Item", () => {
     await makeItems(token, full, [login("Somewhere else")]);
     const page = await openPage({ token });
     await page.goto("/console/");
-    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Empty" }).click();
     await page.getByText("This vault is empty.").waitFor();
     await page.getByRole("link", { name: "Import items" }).waitFor();
     await page.locator(".empty").getByRole("button", { name: "New item" }).click();
@@ -216,7 +216,7 @@ describe("one Item", () => {
     await makeItems(token, other, Array(others).fill(login("Somewhere else")));
     const page = await openPage({ token });
     await page.goto("/console/");
-    await page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "Empty" }).click();
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Empty" }).click();
     const buttons = page.locator(".empty :is(button, .button)");
     await buttons.nth(count - 1).waitFor();
     for (const width of [390, 1024, 1440]) {

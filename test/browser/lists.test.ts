@@ -6,10 +6,11 @@ import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
+import { signOut } from "./support/session.ts";
 
 /** The lists of Items, the navigation on a phone, and what a click on a value does. */
 
-const lists = (page: Page) => page.getByRole("navigation", { name: "Lists" });
+const lists = (page: Page) => page.getByRole("navigation", { name: "Views" });
 const titles = (page: Page) => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts();
 
 /** Two vaults with five Items, one of them a favorite and one in the archive. */
@@ -60,7 +61,7 @@ describe("the lists of Items", () => {
     await expect.poll(() => titles(page)).toEqual(["Zebra", "Apple", "Server 9", "Server 10"]);
     await order("Last changed first");
     await expect.poll(() => titles(page)).toEqual(["Server 10", "Zebra", "Apple", "Server 9"]);
-    await page.getByRole("link", { name: "Zebra" }).click();
+    await page.locator(".rows").getByRole("link", { name: "Zebra" }).click();
     await page.getByRole("button", { name: "Favorite" }).click();
     await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
     await lists(page).getByRole("link", { name: "Recent" }).click();
@@ -105,7 +106,7 @@ describe("the lists of Items", () => {
     const { page } = await openLists();
     await lists(page).getByText("Tags", { exact: true }).click();
     await lists(page).getByRole("link", { name: "old 1" }).click();
-    await page.getByRole("link", { name: "Server 9" }).click();
+    await page.locator(".rows").getByRole("link", { name: "Server 9" }).click();
     await page.getByRole("heading", { name: "Server 9" }).waitFor();
     expect(page.url()).not.toContain("old");
     await page.reload();
@@ -173,7 +174,7 @@ describe("the lists of Items", () => {
     await page.getByText("Added to favorites").waitFor();
     expect(await titles(page)).toEqual(["Of home", "Of the team"]);
     expect(await page.locator(".rows .favorite").count()).toBe(1);
-    await page.getByRole("link", { name: "Of home" }).click();
+    await page.locator(".rows").getByRole("link", { name: "Of home" }).click();
     await page.getByRole("heading", { name: "Of home" }).waitFor();
     await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of home")]);
     await page.locator(".rows [data-selects]").first().click();
@@ -184,11 +185,11 @@ describe("the lists of Items", () => {
     const { token } = await seed(Array.from({ length: 20 }, (_, index) => login(`Item ${index}`)));
     const page = await openPage({ token });
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Item 0" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Item 0" }).waitFor();
     await page.keyboard.press("ArrowDown");
     await page.locator(".rows").hover();
     await page.mouse.wheel(0, 10_000);
-    await page.getByRole("link", { name: "Item 19" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Item 19" }).waitFor();
     expect(await page.evaluate("document.activeElement.textContent")).toContain("Item 0");
   });
 
@@ -196,10 +197,10 @@ describe("the lists of Items", () => {
     const { page } = await openLists({ width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
     // The keyboard of the phone stays closed.
     expect(await page.evaluate("document.activeElement.localName")).toBe("body");
-    await page.getByRole("button", { name: "All items" }).click();
+    const bar = page.getByRole("navigation", { name: "Quick access" });
+    await bar.getByRole("button", { name: "More" }).click();
     await lists(page).getByRole("link", { name: "Home 2" }).click();
     await expect.poll(() => titles(page)).toEqual(["Apple", "Zebra"]);
-    const bar = page.getByRole("navigation", { name: "Quick access" });
     await bar.getByRole("button", { name: "More" }).click();
     const sheet = page.getByRole("navigation", { name: "Views" });
     const { x, y, width, height } = (await sheet.boundingBox())!;
@@ -215,24 +216,24 @@ describe("the lists of Items", () => {
     await bar.getByRole("button", { name: "New item" }).click();
     await page.getByLabel("Title").waitFor();
     const small = await page.evaluate(() =>
-      [...document.querySelectorAll("button, .button, select, .bottom a")]
+      [...document.querySelectorAll("button, .button, select, .bar a")]
         .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 44)
         .map((one) => one.outerHTML),
     );
     expect(small).toEqual([]);
     await bar.getByRole("button", { name: "More" }).click();
-    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await signOut(page);
     await page.getByLabel("Token").waitFor();
   });
 });
 
 it("what is a popover at one width is closed at another one", async () => {
   const { page } = await openLists({ width: 390, height: 780 });
-  await page.getByRole("button", { name: "All items" }).click();
+  await page.getByRole("button", { name: "More" }).click();
   await lists(page).getByRole("link", { name: "Home 2" }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect.poll(() => page.locator(":popover-open").count()).toBe(0);
-  await page.getByRole("link", { name: "Apple" }).click();
+  await page.locator(".rows").getByRole("link", { name: "Apple" }).click();
   await page.getByRole("heading", { name: "Apple" }).waitFor();
 });
 
@@ -241,7 +242,7 @@ it("a session that may write to some Items of a vault is offered no new one", as
   const issued = await admin("POST", "tokens", { name: "scoped", vaults: { [vault]: { permissions: "rw", items: [items[0]] } } });
   const page = await openPage({ token: issued.token });
   await page.goto("/console/");
-  await page.getByRole("link", { name: "Own" }).waitFor();
+  await page.locator(".rows").getByRole("link", { name: "Own" }).waitFor();
   expect(await page.getByRole("button", { name: "New item" }).count()).toBe(0);
 });
 

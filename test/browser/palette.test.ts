@@ -102,7 +102,7 @@ describe("the palette", () => {
     const page = await openPage({ token: own.token });
     expectProblem(page, /401/);
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Seen by nobody else" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Seen by nobody else" }).waitFor();
     await find(page, "seen");
     await revokeToken(own.tokenId);
     await page.evaluate(`fetch("/v1/token", { headers: { "Item-Vault-Console": "1" } })`);

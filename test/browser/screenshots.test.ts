@@ -91,7 +91,7 @@ describe.runIf(WRITES)("writing", () => {
   it("the list on a phone, in the dark scheme", async () => {
     const page = await openPage({ token, ...SIZES["console-phone"], colorScheme: "dark" });
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Grafana" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "Grafana" }).waitFor();
     await expectScreenshot(page, "console-phone");
   });
 

@@ -25,7 +25,7 @@ it("the views name the settings of the service, not their defaults", async () =>
   await page.getByText("This service is set up for it.").waitFor({ state: "attached" });
   await page.goto("/console/#/deleted");
   await page.getByText("Deleted items can be restored for 7 days.").waitFor();
-  await page.getByRole("link", { name: "Gone" }).click();
+  await page.locator(".rows").getByRole("link", { name: "Gone" }).click();
   const [deleted] = (await sendRequest("GET", `v1/vaults/${vault}/deleted-items`, token)) as [{ deletedAt: string }];
   const until = await page.evaluate(
     (time) => new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" }).format(time),

@@ -76,7 +76,7 @@ describe("the text of a token that was not copied", () => {
         document.dispatchEvent(new Event("visibilitychange"));
       }, value);
     await refused;
-    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Items" }).waitFor({ state: "detached" });
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "All items" }).waitFor({ state: "detached" });
     expect(await dialogOf(page, "Your session has ended").count()).toBe(0);
     await shown.getByRole("button", { name: "Copy token" }).click();
     await page.getByText("Token copied").waitFor();

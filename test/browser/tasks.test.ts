@@ -147,7 +147,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await page.getByText("1 item selected").waitFor();
       await page.mouse.wheel(0, 10_000);
       await page
-        .getByRole("link")
+        .locator(".rows a")
         .filter({ hasText: "Item 19" })
         .click({ modifiers: ["Shift"] });
       await button(page, "Move…").click();
@@ -182,7 +182,7 @@ const TASKS: Readonly<Record<string, Task>> = {
       await button(page, "Open more vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
       // The lists of a hundred vaults are loaded first.
-      const vault = page.getByRole("navigation", { name: "Lists" }).getByRole("link", { name: "New", exact: true });
+      const vault = page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "New", exact: true });
       await vault.waitFor({ timeout: 120_000 });
     },
   },

@@ -1,6 +1,6 @@
 import { useLayoutEffect } from "preact/hooks";
 import { AdminOffer, GrantDialog } from "./grants.tsx";
-import { BottomBar, Navigation } from "./navigation.tsx";
+import { Bar, Sidebar } from "./frame/sidebar.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
 import { SignInPage, SignInForm } from "./sign-in.tsx";
@@ -27,7 +27,7 @@ addEventListener("keydown", openByKey);
 const RotatedDialog = lazy(() => import("./edit/rotated-dialog.tsx").then((module) => module.RotatedDialog));
 const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx").then((module) => module.BulkDialog));
 
-/** The page: the sign-in form, or the navigation and the view that the address names. */
+/** The page: the sign-in form, or the frame and the view that the address names. */
 
 export function App() {
   const state = sessionState.value;
@@ -35,7 +35,7 @@ export function App() {
   if (!session.value) return <SignInPage />;
   return (
     <>
-      <Navigation />
+      <Sidebar />
       {state !== "ended" && <LinkNotice />}
       {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
       <main class={state === "ended" ? "ended" : ""}>
@@ -43,7 +43,7 @@ export function App() {
         {rotated.value && <RotatedDialog rotated={rotated.value} onClose={() => (rotated.value = undefined)} />}
         {bulk.value && <BulkDialog key={bulk.value.act.title} {...bulk.value} />}
       </main>
-      <BottomBar />
+      <Bar />
       {state === "signed-in" && <Palette />}
       <GrantDialog />
       <LinkQuestion />

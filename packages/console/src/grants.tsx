@@ -33,13 +33,13 @@ const GRANTS = {
   },
 } as const satisfies Readonly<Record<Grant, object>>;
 
-/** Moves the focus to the new views, because the button that had it is gone. All but one of these are hidden, and do not get it. */
-function focusNavigation(): void {
-  for (const place of [".bottom button:last-child", ".admin-menu", ".top a[href='#/vaults']"])
+/** Moves the focus to the new views, because the button that had it is gone. One of the two is hidden, and does not get it. */
+function focusSidebar(): void {
+  for (const place of [".bar button:last-child", ".sidebar a[href='#/vaults']"])
     document.querySelector<HTMLElement>(place)?.focus();
 }
 
-/** The dialog for a requested grant. It is outside the navigation, whose popover closes when a dialog opens. */
+/** The dialog for a requested grant. It is outside the sidebar, whose popover closes when a dialog opens. */
 export function GrantDialog() {
   const grant = asked.value;
   if (grant === undefined) return null;
@@ -49,7 +49,7 @@ export function GrantDialog() {
     close();
     if (grant === "token") return navigate({ view: "items" });
     showToast("Signed in as admin");
-    afterRender(focusNavigation);
+    afterRender(focusSidebar);
   };
   return (
     <Dialog title={title} onClose={close}>

@@ -5,24 +5,24 @@ export type ViewName = keyof typeof VIEWS;
 /** The grant of the session that a view needs. */
 type Need = "token" | "admin" | "any";
 
-interface ViewRow {
+export interface ViewRow {
   readonly label: string;
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */
   readonly parts: readonly ("vault" | "item" | "page")[];
-  /** The part of the navigation that shows it. Absent: an address or a list leads to it. */
+  /** The group of the sidebar that links to it. Absent: an address or a list leads to it. */
   readonly group?: ViewGroup;
 }
 
-/** The parts of the navigation: work for everybody, and administration. */
-export type ViewGroup = "work" | "admin";
+/** The groups of the sidebar. */
+export type ViewGroup = "items" | "tools" | "admin";
 
-/** The table of views, in the order of the navigation. */
+/** The table of views, in the order of the sidebar. */
 export const VIEWS = {
-  items: { label: "Items", group: "work", needs: "token", parts: ["vault", "item", "page"] },
-  deleted: { label: "Deleted items", needs: "token", parts: ["vault", "item"] },
-  import: { label: "Import", group: "work", needs: "token", parts: [] },
-  passwords: { label: "Password check", group: "work", needs: "token", parts: [] },
+  items: { label: "Items", needs: "token", parts: ["vault", "item", "page"] },
+  deleted: { label: "Deleted items", group: "items", needs: "token", parts: ["vault", "item"] },
+  import: { label: "Import", group: "tools", needs: "token", parts: [] },
+  passwords: { label: "Password check", group: "tools", needs: "token", parts: [] },
   vaults: { label: "Vaults", group: "admin", needs: "admin", parts: [] },
   tokens: { label: "Tokens", group: "admin", needs: "admin", parts: [] },
   people: { label: "People", group: "admin", needs: "admin", parts: [] },
@@ -30,7 +30,7 @@ export const VIEWS = {
   webhooks: { label: "Webhooks", group: "admin", needs: "admin", parts: [] },
   backups: { label: "Backups", group: "admin", needs: "admin", parts: [] },
   keys: { label: "Keys", group: "admin", needs: "admin", parts: [] },
-  activity: { label: "Activity", group: "work", needs: "any", parts: [] },
+  activity: { label: "Activity", group: "tools", needs: "any", parts: [] },
   health: { label: "Health", group: "admin", needs: "any", parts: [] },
   authorize: { label: "Log in at the terminal", needs: "any", parts: [] },
   terminal: { label: "Connect a terminal", needs: "any", parts: [] },

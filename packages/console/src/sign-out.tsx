@@ -16,7 +16,7 @@ export const SignOut = () => (
   </button>
 );
 
-/** Asks about a clipboard with possibly other content. It is outside the navigation, whose popover closes when a dialog opens. */
+/** Asks about a clipboard with possibly other content. It is outside the sidebar, whose popover closes when a dialog opens. */
 export function SignOutQuestion() {
   if (!asked.value) return null;
   const answer = (clears: boolean) => () => {

@@ -30,8 +30,8 @@ export function canOpen(view: ViewName, { token, admin }: Session): boolean {
   return needs === "any" || (needs === "admin" ? admin : token !== undefined);
 }
 
+/** Returns the views that the session may open, in the order of the table. */
+export const openableViews = (): ViewName[] => (Object.keys(VIEWS) as ViewName[]).filter((view) => canOpen(view, session.value!));
+
 /** Returns the view of an address. The address without a view is that of the Items; an admin without vaults gets the first other view. */
-export function shownView(name: ViewName): ViewName {
-  const names = Object.keys(VIEWS) as ViewName[];
-  return name === "items" ? names.find((each) => canOpen(each, session.value!))! : name;
-}
+export const shownView = (name: ViewName): ViewName => (name === "items" ? openableViews()[0]! : name);

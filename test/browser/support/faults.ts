@@ -109,3 +109,7 @@ export const limitVault = (
   vault: string,
   quota: { readonly items?: number; readonly bytes?: number; readonly fileBytes?: number },
 ): Promise<unknown> => admin("PATCH", `vaults/${vault}`, { quota });
+
+/** Lets the page have a report of the health with these parts. */
+export const reportOf = (page: Page, ...dependencies: readonly object[]) =>
+  page.route("**/health", (route) => route.fulfill({ json: { name: "Item Vault", version: "0", dependencies } }));

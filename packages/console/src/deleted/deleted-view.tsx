@@ -4,14 +4,12 @@ import { type DeletedItemSummary, entriesOf } from "@item-vault/client";
 import { vaultsWith } from "@item-vault/model/permission";
 import { asDeleted } from "../failures/broken.ts";
 import { titleOf } from "../items/categories.ts";
-import { Sidebar, SIDEBAR } from "../items/sidebar.tsx";
 import { Tile } from "../items/tile.tsx";
 import { sessionClient } from "../state/client.ts";
 import { vaultName, vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
 import { explainRetention } from "../ui/retention.ts";
 import { isolate } from "../ui/texts.ts";
@@ -66,7 +64,6 @@ export function DeletedView() {
   useLayoutEffect(() => void loadDeleted(), [session.value?.token]);
   return (
     <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
-      <Sidebar />
       <DeletedList listed={listed} />
       <section class="pane content" aria-label="Item">
         {vault !== undefined && item !== undefined ? (
@@ -93,20 +90,9 @@ function DeletedList({ listed }: ListProps) {
   return (
     <section class="pane list" aria-label="Deleted items">
       <header class="deleted-header">
-        <div class="shown-list">
-          <h1 ref={heading} tabIndex={-1}>
-            Deleted items
-          </h1>
-          <button
-            type="button"
-            class="plain narrow-only"
-            popovertarget={SIDEBAR}
-            aria-label="Choose a list"
-            title="Choose a list"
-          >
-            <Icon name="down" />
-          </button>
-        </div>
+        <h1 ref={heading} tabIndex={-1}>
+          Deleted items
+        </h1>
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
           <VaultFilter

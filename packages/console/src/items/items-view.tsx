@@ -1,15 +1,16 @@
 import { useLayoutEffect } from "preact/hooks";
 import { closeItem, openItem } from "../state/opened.ts";
-import { entries, may } from "../state/items.ts";
+import { entries, listState, may } from "../state/items.ts";
 import { route } from "../state/route.ts";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
-import { Sidebar } from "./sidebar.tsx";
 import type { ComponentType } from "preact";
 import { isTab } from "../routes.ts";
 import { lazy } from "../ui/lazy.tsx";
 
-/** The main view: the lists, the Items of one list, and the object in the address. A narrow screen shows one of the last two. */
+const Home = lazy(() => import("../frame/home.tsx").then((module) => module.Home));
+
+/** The main view: the Items of a list, and the object in the address. A phone shows one of the two. */
 export function ItemsView() {
   const { vault, item, page } = route.value;
   useLayoutEffect(() => {
@@ -22,7 +23,6 @@ export function ItemsView() {
   const shown = Page !== undefined || item !== undefined;
   return (
     <div class={`panes ${shown ? "has-item" : ""}`}>
-      <Sidebar />
       <ItemList />
       <section class="pane content" aria-label="Item">
         {Page ? (
@@ -30,14 +30,17 @@ export function ItemsView() {
         ) : vault !== undefined && item !== undefined ? (
           <ItemView vault={vault} id={item} />
         ) : (
-          entries.value.some(({ item: listed }) => may(listed.vault.id, "r")) && (
-            <div class="empty">
-              <p>Select an item to see it here.</p>
-              <p class="keys">
-                Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
-              </p>
-            </div>
-          )
+          <div class="home">
+            {listState.value === "loaded" && matchMedia("(width >= 720px)").matches && <Home />}
+            {entries.value.some(({ item: listed }) => may(listed.vault.id, "r")) && (
+              <div class="empty">
+                <p>Select an item to see it here.</p>
+                <p class="keys">
+                  Type to search, <kbd>↵</kbd> to open, <kbd>P</kbd> to copy the password.
+                </p>
+              </div>
+            )}
+          </div>
         )}
       </section>
     </div>

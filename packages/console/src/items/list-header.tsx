@@ -7,7 +7,6 @@ import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
-import { SIDEBAR } from "./sidebar.tsx";
 import { afterRender } from "../ui/after-render.ts";
 
 /** Above the list: the search field, which list is shown, how many Items it has, and their order. */
@@ -39,25 +38,11 @@ export function ListHeader() {
         <NewItemButton class="plain" label={false} />
       </div>
       <div class="shown-list">
-        <ListName />
+        <strong>{nameOfList(chosenList.value, labelOfCategory)}</strong>
         <output class="quiet count">{listState.value === "loaded" && plural(listedEntries.value.length, "item")}</output>
         <OrderMenu />
       </div>
     </search>
-  );
-}
-
-/** The name of the list. On a narrow screen it opens the lists, which are beside it on a wide screen. */
-function ListName() {
-  const name = nameOfList(chosenList.value, labelOfCategory);
-  return (
-    <>
-      <strong class="wide-only">{name}</strong>
-      <button type="button" class="plain narrow-only" popovertarget={SIDEBAR} title="Choose a list">
-        <strong>{name}</strong>
-        <Icon name="down" />
-      </button>
-    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Webhook } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
 import { call } from "../state/client.ts";
+import { remind } from "../state/health.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
 
 /** The webhooks of all vaults. */
@@ -12,7 +13,9 @@ export interface WebhookRow extends Webhook {
 
 export const webhooks = createList(async () => {
   const { data: vaults } = await call("GET /v1/admin/vaults");
-  return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+  const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+  remind("webhooks", rows.filter(({ state, failures }) => state === "PAUSED" || failures > 0).length);
+  return rows;
 }, true);
 
 /** A vault that was since deleted has none. */

@@ -1,26 +1,18 @@
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
-import { isTab, ITEM_TABS, type ItemTab, type Route, VIEWS, type ViewName } from "../routes.ts";
-import { type ChosenList, keyOfList, nameOfList, placeOfList } from "../state/chosen-list.ts";
+import { isTab, ITEM_TABS, type ItemTab, type Route, VIEWS } from "../routes.ts";
+import { ACTS, askForAct } from "../state/asked-act.ts";
+import { type ChosenList, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
-import { byChanged, foldText, search } from "../state/search.ts";
+import { byChanged, type Entry, foldText, search } from "../state/search.ts";
 import { session } from "../state/session.ts";
-import { canOpen } from "../views.tsx";
-import { showKeys } from "./keys-dialog.tsx";
-import { ACTS, askForAct } from "../state/asked-act.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
+import { canOpen, openableViews } from "../views.tsx";
+import { showKeys } from "./keys-dialog.tsx";
 
-/** The results of the palette: Items, lists, views, and actions. */
-
-export interface Command {
-  /** Unique among all. */
-  readonly id: string;
-  readonly label: string;
-  /** The kind of result, beside the label. */
-  readonly hint: string;
-  readonly run: () => void;
-}
+/** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */
+export type Command = readonly [hint: string, label: string, run: () => void];
 
 /** Number of Items among the results, and of other results. */
 const ITEMS_MAX = 8;
@@ -31,71 +23,51 @@ const goTo = (to: Route) => () => navigate(to);
 /** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. */
 export function commandsFor(query: string): readonly Command[] {
   const active = entries.value.filter(({ item }) => item.state === undefined && may(item.vault.id, "r"));
-  const items = query.trim() === "" ? active.toSorted(byChanged).slice(0, ITEMS_MAX / 2) : search(active, query);
   const words = foldText(query).split(/\s+/).filter(Boolean);
-  const others = [...views(), ...acts(), ...buttons(), ...(words.length > 0 ? lists() : [])].filter(({ label }) =>
+  const items = words.length === 0 ? active.toSorted(byChanged).slice(0, ITEMS_MAX / 2) : search(active, query);
+  const others = [...views(), ...acts(), ...buttons(), ...(words.length > 0 ? lists() : [])].filter(([, label]) =>
     words.every((word) => foldText(label).includes(word)),
   );
-  return [
-    ...items.slice(0, ITEMS_MAX).map(({ key, item }) => ({
-      id: key,
-      label: titleOf(item),
-      hint: [item.username || labelOfCategory(item.category), vaultName(item.vault.id)].filter(Boolean).join(" · "),
-      run: goTo({ view: "items", vault: item.vault.id, item: item.id }),
-    })),
-    ...others.slice(0, OTHERS_MAX),
-  ];
+  return [...items.slice(0, ITEMS_MAX).map(commandOf), ...others.slice(0, OTHERS_MAX)];
 }
 
-function views(): Command[] {
-  const names = (Object.keys(VIEWS) as ViewName[]).filter((name) => canOpen(name, session.value!) && name !== "authorize");
-  return names.map((view) => ({ id: `view ${view}`, label: VIEWS[view].label, hint: "Page", run: goTo({ view }) }));
-}
+const commandOf = ({ item: { id, vault, title, username, category } }: Entry): Command => [
+  [username || labelOfCategory(category), vaultName(vault.id)].filter(Boolean).join(" · "),
+  titleOf({ title }),
+  goTo({ view: "items", vault: vault.id, item: id }),
+];
+
+const views = (): Command[] =>
+  openableViews().flatMap((view) => (view === "authorize" ? [] : [["Page", VIEWS[view].label, goTo({ view })]]));
 
 function lists(): Command[] {
   if (!canOpen("items", session.value!)) return [];
-  const all: readonly ChosenList[] = [
-    { kind: "favorites" },
-    { kind: "recent" },
-    { kind: "archived" },
-    ...vaults.value.map(({ id }): ChosenList => ({ kind: "vault", value: id })),
-  ];
-  return all.map((list) => ({
-    id: `list ${keyOfList(list)}`,
-    label: nameOfList(list, labelOfCategory),
-    hint: "List",
-    run: goTo(placeOfList(list)),
-  }));
+  const fixed = (["favorites", "recent", "archived"] as const).map((kind): ChosenList => ({ kind }));
+  const all = [...fixed, ...vaults.value.map(({ id }): ChosenList => ({ kind: "vault", value: id }))];
+  return all.map((list) => ["List", nameOfList(list, labelOfCategory), goTo(placeOfList(list))]);
 }
 
 function acts(): Command[] {
-  const { item, vault: open, page } = route.value;
-  const ofItem = item !== undefined && open !== undefined && route.value.view === "items" && (page === undefined || isTab(page));
+  const { view, item, vault, page } = route.value;
+  const rows: Command[] = [];
+  if (canBeginItem()) rows.push(["Command", "New item", beginItem]);
+  if (view === "items" && vault !== undefined && item !== undefined && (page === undefined || isTab(page))) {
+    if (may(vault, "w")) rows.push(["This item", "Edit", goTo({ view, vault, item, page: "edit" })]);
+    for (const [tab, label] of Object.entries(ITEM_TABS) as [ItemTab, string][])
+      rows.push(["This item", label, goTo({ view, vault, item, page: tab })]);
+  }
   return [
-    ...(canBeginItem() ? [{ id: "new", label: "New item", hint: "Command", run: beginItem }] : []),
-    ...(ofItem
-      ? [
-          ...(may(open, "w")
-            ? [{ id: "edit", label: "Edit", hint: "This item", run: goTo({ view: "items", vault: open, item, page: "edit" }) }]
-            : []),
-          ...(Object.entries(ITEM_TABS) as [ItemTab, string][]).map(([tab, label]) => ({
-            id: `tab ${tab}`,
-            label,
-            hint: "This item",
-            run: goTo({ view: "items", vault: open, item, page: tab }),
-          })),
-        ]
-      : []),
-    ...(Object.entries(ACTS) as [ViewName, string][])
-      .filter(([view]) => canOpen(view, session.value!))
-      .map(([view, label]) => ({ id: `act ${view}`, label, hint: "Command", run: () => askForAct(view, label) })),
-    ...(Object.entries(LOOKS) as [Look, string][]).map(([name, label]) => ({
-      id: `look ${name}`,
-      label: `Theme: ${label}`,
-      hint: "Command",
-      run: () => chooseLook(name),
-    })),
-    { id: "keys", label: "Keyboard shortcuts", hint: "Command", run: showKeys },
+    ...rows,
+    ...openableViews().flatMap((of): Command[] => {
+      const label = ACTS[of];
+      return label === undefined ? [] : [["Command", label, () => askForAct(of, label)]];
+    }),
+    ...(Object.entries(LOOKS) as [Look, string][]).map(([name, label]): Command => [
+      "Command",
+      `Theme: ${label}`,
+      () => chooseLook(name),
+    ]),
+    ["Command", "Keyboard shortcuts", showKeys],
   ];
 }
 
@@ -105,12 +77,7 @@ const buttons = (): Command[] =>
     ...document.querySelectorAll<HTMLElement>(
       "article.item :is(.copy, header .actions > button:not([popovertarget]), .menu-list button)",
     ),
-  ].map((button, index) => ({
-    id: `button ${index}`,
-    label: labelOf(button),
-    hint: "This item",
-    run: () => button.click(),
-  }));
+  ].map((button) => ["This item", labelOf(button), () => button.click()]);
 
 /** The name of a button. That of one of a menu of a field or File has the name of the field or File too. */
 function labelOf(button: HTMLElement): string {

@@ -54,7 +54,7 @@ function run(command: Command | undefined): void {
   if (!command) return;
   close();
   // After the dialog has given the focus back.
-  afterRender(command.run);
+  afterRender(command[2]);
 }
 
 function Content() {
@@ -111,14 +111,14 @@ function Results({ found, current }: ResultsProps) {
       <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
         {found.map((command, index) => (
           <div
-            key={command.id}
+            key={index}
             id={`${RESULTS}-${index}`}
             role="option"
             aria-selected={index === current}
             onClick={() => run(command)}
           >
-            <span class="name">{command.label}</span>
-            <span class="quiet">{command.hint}</span>
+            <span class="name">{command[1]}</span>
+            <span class="quiet">{command[0]}</span>
           </div>
         ))}
       </div>

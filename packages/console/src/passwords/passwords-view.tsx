@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemSummary } from "@item-vault/client";
 import { explain } from "../failures/explain.ts";
 import { titleOf } from "../items/categories.ts";
+import { remind } from "../state/health.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { entries, listError, listState, loadItems, may, vaultName, vaults } from "../state/items.ts";
 import { addressOf } from "../state/route.ts";
@@ -42,7 +43,9 @@ function useCheck() {
     const onRead = (tried: number) => set({ running: { all: items.length, tried } });
     onRead(0);
     const result = await checkItems(items, { signal: controller.signal, onRead });
-    if (set({ result })) afterRender(focusTitle);
+    if (!set({ result })) return;
+    remind("passwords", result.findings.due.length);
+    afterRender(focusTitle);
   };
   return { ...state.value, check, stop: () => abort.current?.abort() };
 }

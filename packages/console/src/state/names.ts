@@ -18,13 +18,15 @@ export function addNames(rows: readonly (readonly [id: string, name: string])[])
   names.value = new Map([...names.value, ...rows.map(([id, name]) => [parseId(id) ?? id, name] as const)]);
 }
 
-/** Returns `you` for the session's own token or person, and the name of any other actor, or "" if it is unknown. */
-function knownActor(id: string): string {
+/** Returns true if the session's token or person has this id. */
+export function isOwn(id: string): boolean {
   const { token, person } = session.value ?? {};
   const key = parseId(id) ?? id;
-  const isOwn = [token?.id, person?.id].some((each) => each !== undefined && parseId(each) === key);
-  return isOwn ? "you" : (OTHERS[id] ?? knownName(id));
+  return [token?.id, person?.id].some((each) => each !== undefined && parseId(each) === key);
 }
+
+/** Returns `you` for the session's own token or person, and the name of any other actor, or "" if it is unknown. */
+const knownActor = (id: string): string => (isOwn(id) ? "you" : (OTHERS[id] ?? knownName(id)));
 
 /** The name of an actor. Who only reads is named to administrators alone; others see the beginning of the id. */
 export const nameOf = (id: string): string => knownActor(id) || `a person (${id.slice(0, 8)})`;

@@ -21,6 +21,12 @@ export type OpenState =
 
 export const open = signal<OpenState>({ state: "closed" });
 
+const OPENED_MAX = 5;
+
+/** The keys of the Items that were opened last in this page, the last one first. */
+export const openedKeys = signal<readonly string[]>([]);
+
+/** Loads the Item from the service, with its entity tag. Throws as `call` does. */
 export const loadItem = (vault: string, item: string) => call("GET /v1/vaults/{vault}/items/{item}", { path: { vault, item } });
 
 /** Returns true if the Item is the open one, loaded or not. */
@@ -37,7 +43,9 @@ export async function openItem(vault: string, id: string): Promise<void> {
   open.value = { state: "loading", key };
   try {
     const { data, etag } = await loadItem(vault, id);
-    if (isOpen(vault, id)) open.value = { state: "loaded", key, opened: { item: data, etag: etag ?? "" } };
+    if (!isOpen(vault, id)) return;
+    open.value = { state: "loaded", key, opened: { item: data, etag: etag ?? "" } };
+    openedKeys.value = [...new Set([key, ...openedKeys.peek()])].slice(0, OPENED_MAX);
   } catch (error) {
     if (isGone(error)) dropItem(vault, id);
     if (isOpen(vault, id)) open.value = { state: "failed", key, error };

@@ -1,32 +1,44 @@
 import { signal } from "@preact/signals";
 
-/** The look of the page: the system's, or the person's choice. It is the only thing that the page stores in the browser. */
+/** The look of the page: the system's, or the person's choice; and what the page stores in the browser. */
 
 export const LOOKS = { system: "System", light: "Light", dark: "Dark" } as const;
 export type Look = keyof typeof LOOKS;
 
-const KEY = "look";
 const isLook = (text: string | null): text is Look => text !== null && Object.hasOwn(LOOKS, text);
 
 export const look = signal<Look>("system");
 
-/** Shows the chosen look. A browser that refuses storage has the system's. */
+/** Shows the chosen look. */
 export function restoreLook(): void {
-  try {
-    const stored = localStorage.getItem(KEY);
-    if (isLook(stored)) show(stored);
-  } catch {
-    // The system's look applies.
-  }
+  const stored = recall("look");
+  if (isLook(stored)) show(stored);
 }
 
 export function chooseLook(chosen: Look): void {
   show(chosen);
+  remember("look", chosen === "system" ? undefined : chosen);
+}
+
+/** A choice that the page stores in the browser: the look, and that the first steps are dismissed. */
+type Choice = "look" | "checklist";
+
+/** Returns a stored choice. A browser that refuses storage has none. */
+export function recall(choice: Choice): string | null {
   try {
-    if (chosen === "system") localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, chosen);
+    return localStorage.getItem(choice);
   } catch {
-    // It lasts until the page is left.
+    return null;
+  }
+}
+
+/** Stores a choice, or removes it. In a browser that refuses storage it lasts until the page is left. */
+export function remember(choice: Choice, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(choice);
+    else localStorage.setItem(choice, value);
+  } catch {
+    // Nothing is stored.
   }
 }
 

@@ -1,0 +1,162 @@
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+import { people, tokens } from "../admin/lists.ts";
+import { factsOf, isEmpty } from "../health/facts.ts";
+import { titleOf } from "../items/categories.ts";
+import { Tile } from "../items/tile.tsx";
+import type { ViewName } from "../routes.ts";
+import { health, reminderOf } from "../state/health.ts";
+import { entries, may, transferTargets, vaults } from "../state/items.ts";
+import { isOwn } from "../state/names.ts";
+import { openedKeys } from "../state/opened.ts";
+import { addressOf } from "../state/route.ts";
+import { byChanged, type Entry } from "../state/search.ts";
+import { session } from "../state/session.ts";
+import { recall, remember } from "../ui/look.ts";
+import { keepFocus } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
+import { formatFromNow } from "../ui/relative-time.ts";
+import { formatTime } from "../ui/time.ts";
+import { Who } from "../ui/who.tsx";
+
+/** Home: what somebody probably wants next, in the place of an Item. */
+
+/** The number of Items in a list. */
+const SHOWN_MAX = 5;
+
+export function Home() {
+  const listed = entries.value.filter(({ item }) => item.state === undefined && may(item.vault.id, "r"));
+  const used = listed.filter(({ key }) => openedKeys.value.includes(key));
+  used.sort((one, other) => openedKeys.value.indexOf(one.key) - openedKeys.value.indexOf(other.key));
+  const ownIds = new Set([...new Set(listed.map(({ item }) => item.lastEditedBy))].filter(isOwn));
+  const own = lastChanged(listed, (id) => ownIds.has(id)).filter((entry) => !used.includes(entry));
+  const others = lastChanged(listed, (id) => !ownIds.has(id));
+  return (
+    <>
+      <Checklist />
+      <Reminders />
+      <Items title="Recently used" shown={[...used, ...own].slice(0, SHOWN_MAX)} />
+      <Items title="Changed by others" shown={others} />
+    </>
+  );
+}
+
+/** Returns the last changed entries whose editor passes the test. It does not sort all, which may be 50,000. */
+function lastChanged(listed: readonly Entry[], test: (editor: string) => boolean): readonly Entry[] {
+  let last: readonly Entry[] = [];
+  for (const entry of listed)
+    if ((last.length < SHOWN_MAX || byChanged(entry, last.at(-1)!) < 0) && test(entry.item.lastEditedBy))
+      last = [...last, entry].toSorted(byChanged).slice(0, SHOWN_MAX);
+  return last;
+}
+
+const Items = ({ title, shown }: { readonly title: string; readonly shown: readonly Entry[] }) =>
+  shown.length > 0 && (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul>
+        {shown.map(({ key, item }) => (
+          <li key={key}>
+            <a href={addressOf({ view: "items", vault: item.vault.id, item: item.id })}>
+              <Tile title={item.title} category={item.category} />
+              <span class="name">{titleOf(item)}</span>
+            </a>
+            <span class="quiet">
+              <time dateTime={item.updatedAt} title={formatTime(item.updatedAt)}>
+                {formatFromNow(item.updatedAt, Date.now())}
+              </time>{" "}
+              by <Who id={item.lastEditedBy} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+/** What is due or weak. The values of fields are not in the page, so a view checks the passwords. */
+function Reminders() {
+  const facts = factsOf(health.value?.dependencies ?? [], Date.now()).filter(({ part }) => part.status !== "ACTIVE");
+  const [due, failing] = [reminderOf("passwords"), reminderOf("webhooks")];
+  const rows: readonly (readonly [label: string, text: string, view?: ViewName])[] = [
+    ...facts.map(({ title, text, action }) => [title, text, action?.view] as const),
+    ...(failing ? [["Webhooks", `${plural(failing.count, "webhook fails", "webhooks fail")}.`, "webhooks"] as const] : []),
+    [
+      "Check passwords",
+      due ? `${plural(due.count, "item is", "items are")} due.` : "Find reused, weak and due ones.",
+      "passwords",
+    ],
+  ];
+  return (
+    <section aria-label="Due or weak">
+      <h2>Due or weak</h2>
+      <ul>
+        {rows.map(([label, text, view]) => (
+          <li key={label}>
+            {view ? <a href={addressOf({ view })}>{label}</a> : label}
+            <span class="quiet">{text}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Step {
+  readonly label: string;
+  readonly view: ViewName;
+  readonly isDone: () => boolean;
+}
+
+/** The first steps. Those of an administrator are offered to nobody else. */
+const STEPS: readonly Step[] = [
+  { label: "Bring your passwords", view: "import", isDone: () => entries.value.length > 0 || transferTargets().length === 0 },
+];
+
+const ADMIN_STEPS: readonly Step[] = [
+  { label: "Add a vault", view: "vaults", isDone: () => vaults.value.length > 1 },
+  {
+    label: "Give CI a token",
+    view: "tokens",
+    isDone: () => tokens.rows.value?.some(({ id }) => id !== session.value?.token?.id) ?? true,
+  },
+  { label: "Invite somebody", view: "people", isDone: () => people.rows.value?.length !== 0 },
+  {
+    label: "Back up",
+    view: "backups",
+    isDone: () => !health.value?.dependencies.some((part) => part.service === "backups" && isEmpty(part)),
+  },
+];
+
+const CHECKLIST = "checklist";
+
+/** The steps of a new service that are not done yet, as far as that is known, until somebody dismisses them. */
+function Checklist() {
+  const dismissed = useSignal(recall(CHECKLIST) !== null);
+  const { admin } = session.value!;
+  const loads = admin && !dismissed.value;
+  useLayoutEffect(() => {
+    if (loads) for (const list of [tokens, people]) if (!list.rows.peek()) void list.load();
+  }, [loads]);
+  const left = [...STEPS, ...(admin ? ADMIN_STEPS : [])].filter(({ isDone }) => !isDone());
+  if (dismissed.value || left.length === 0) return null;
+  const dismiss = () => {
+    remember(CHECKLIST, "dismissed");
+    dismissed.value = true;
+    keepFocus();
+  };
+  return (
+    <section aria-label="First steps">
+      <h2>First steps</h2>
+      <ul>
+        {left.map(({ label, view }) => (
+          <li key={view}>
+            <a href={addressOf({ view })}>{label}</a>
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="plain" onClick={dismiss}>
+        Dismiss
+      </button>
+    </section>
+  );
+}
