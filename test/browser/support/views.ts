@@ -28,5 +28,5 @@ export const viewsOf = ({
   ["backups", "backups", ".page .empty, .cards"],
   ["keys", "keys", ".cards"],
   ["activity", "activity", ".cards"],
-  ["health", "health", ".bars"],
+  ["health", "health", ".chart"],
 ];

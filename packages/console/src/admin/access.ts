@@ -1,7 +1,6 @@
-import { canonicalScope, type TokenScope } from "./scope.ts";
-import type { PersonRow, TokenRow, WorkloadRow } from "./lists.ts";
-import { nameOfPerson, nameOfToken, nameOfWorkload } from "./row-names.ts";
 import { compareNames } from "../state/search.ts";
+import { nameOfPerson, nameOfToken, nameOfWorkload, type PersonRow, type TokenRow, type WorkloadRow } from "./lists.ts";
+import { canonicalScope, type TokenScope } from "./scope.ts";
 
 /** The access to a vault, derived from the admin's lists. Pure. */
 
@@ -23,32 +22,24 @@ interface Lists {
   readonly workloads: readonly WorkloadRow[];
 }
 
-type Row = Lists[keyof Lists][number];
-
-/** Returns the scope of a row, by canonical vault id; empty for an ended or broken row. */
-const scopeOfRow = (row: Row): TokenScope =>
-  "vaults" in row && !("endedAt" in row && row.endedAt !== undefined) ? canonicalScope(row.vaults) : {};
+/** The rows that give access. An issuer names no vaults, and an ended token gives none. */
+const givers = ({ tokens, people, workloads }: Lists) => [
+  ...people.map((row) => ({ kind: "person", row, name: nameOfPerson(row) }) as const),
+  ...tokens.filter((row) => row.endedAt === undefined).map((row) => ({ kind: "token", row, name: nameOfToken(row) }) as const),
+  ...workloads.flatMap((row) => (row.kind === "rule" ? [{ kind: "rule", row, name: nameOfWorkload(row) } as const] : [])),
+];
 
 /** Returns the access to a vault, by its canonical id: people first, then tokens and rules, each by name. */
-export function accessTo(vault: string, { tokens, people, workloads }: Lists): readonly Access[] {
-  const entry = (kind: Access["kind"], name: string, row: Row): readonly Access[] => {
-    const scope = scopeOfRow(row)[vault];
-    return scope === undefined
-      ? []
-      : [{ id: row.id, kind, name, scope, ...(kind === "token" && "expiresAt" in row && { expiresAt: row.expiresAt }) }];
-  };
-  const found = [
-    people.flatMap((row) => entry("person", nameOfPerson(row), row)),
-    tokens.flatMap((row) => entry("token", nameOfToken(row), row)),
-    workloads.flatMap((row) => (row.kind === "rule" ? entry("rule", nameOfWorkload(row), row) : [])),
-  ];
-  return found.flatMap((group) => group.toSorted((a, b) => compareNames(a.name, b.name)));
+export function accessTo(vault: string, lists: Lists): readonly Access[] {
+  const kinds = Object.keys(ACCESS_KINDS);
+  return givers(lists)
+    .flatMap(({ kind, row, name }): readonly Access[] => {
+      const scope = "vaults" in row ? canonicalScope<TokenScope[string]>(row.vaults)[vault] : undefined;
+      const expiry = "expiresAt" in row && { expiresAt: row.expiresAt };
+      return scope === undefined ? [] : [{ id: row.id, kind, name, scope, ...expiry }];
+    })
+    .toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || compareNames(a.name, b.name));
 }
 
-/** Returns the number of broken records, whose vaults are unknown. An issuer names no vaults. */
-export const countUnknown = ({ tokens, people, workloads }: Lists): number =>
-  [
-    ...tokens.filter(({ endedAt }) => endedAt === undefined),
-    ...people,
-    ...workloads.filter(({ kind }) => kind === "rule"),
-  ].filter((row) => "broken" in row).length;
+/** Returns the number of broken records, whose vaults are unknown. */
+export const countUnknown = (lists: Lists): number => givers(lists).filter(({ row }) => "broken" in row).length;

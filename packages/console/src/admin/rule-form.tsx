@@ -1,23 +1,23 @@
 import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Issuer, NewRule, PastExchange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { type Permit, PRESETS } from "@item-vault/model/workload-presets";
 import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { Check, Field, Select } from "../ui/controls.tsx";
+import { FromNow } from "../ui/day.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
+import { plural } from "../ui/plural.ts";
+import { type Column, Table } from "../ui/table.tsx";
 import { parseLifetime } from "./lifetime-field.tsx";
 import { RULE_LIFETIMES } from "./lifetimes.ts";
 import { workloads } from "./lists.ts";
 import { NameField } from "./name-field.tsx";
 import { ScopeField } from "./scope-field.tsx";
 import type { Scope } from "./scope.ts";
-import { plural } from "../ui/plural.ts";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import { formatFromNow } from "../ui/relative-time.ts";
-import { Table } from "../ui/table.tsx";
-import { formatTime } from "../ui/time.ts";
-import { afterRender } from "../ui/after-render.ts";
 
 /** Adds a rule of an issuer (contract 27.3), after a test that shows which recent tokens it matches. */
 
@@ -26,6 +26,8 @@ const PERMIT_LABELS: Readonly<Record<Permit, string>> = {
   allowSubject: "The subject (sub) may be the only claim",
 };
 
+const LIFETIMES = RULE_LIFETIMES.map(([label, seconds]) => [seconds, label] as const);
+
 interface Props {
   readonly issuer: Issuer;
   readonly onClose: () => void;
@@ -33,8 +35,9 @@ interface Props {
 
 export function RuleForm({ issuer, onClose }: Props) {
   const isForPeople = useSignal(false);
+  const forPeople = isForPeople.value;
   // Which claims name a person, the preset of a platform does not say.
-  const { required, permitted } = PRESETS[isForPeople.value ? "generic" : issuer.preset];
+  const { required, permitted } = PRESETS[forPeople ? "generic" : issuer.preset];
   const scope = useSignal<Scope>({});
   const chosen = useSignal<Permit | undefined>(undefined);
   /** The tested rule, as a text, and the result of its test. A change of the form removes it. */
@@ -42,29 +45,27 @@ export function RuleForm({ issuer, onClose }: Props) {
   const forget = () => (tested.value = undefined);
   const permit = permitted?.permit === chosen.value ? permitted : undefined;
   const action = async (data: FormData) => {
-    const permits = { ...(permit && { [permit.permit]: true }), ...(isForPeople.value && { people: true }) };
+    const permits = { ...(permit && { [permit.permit]: true }), ...(forPeople && { people: true }) };
     const body = { ...parseRule(data, scope.value), issuer: issuer.id, ...permits };
     const rule = JSON.stringify(body);
-    if (tested.value?.rule === rule) {
-      await call("POST /v1/admin/rules", { body });
-      onClose();
-      showToast("Rule added");
-      void workloads.load();
-    } else {
-      tested.value = { rule, tokens: (await call("POST /v1/admin/rules/test", { body })).data };
-    }
+    if (tested.value?.rule !== rule)
+      return void (tested.value = { rule, tokens: (await call("POST /v1/admin/rules/test", { body })).data });
+    await call("POST /v1/admin/rules", { body });
+    onClose();
+    showToast("Rule added");
+    void workloads.load();
   };
   return (
     <Dialog title="Add rule" onClose={onClose}>
       <Form action={action} submit={tested.value ? "Add rule" : "Test rule"} onCancel={onClose}>
         <div class="dialog-form" onInput={forget}>
           <p>
-            {isForPeople.value ? "People" : "Jobs"} whose <strong class="name">{issuer.name}</strong> token matches all of these
-            claims {isForPeople.value ? "can sign in." : "get a token for this service."}
+            {forPeople ? "People" : "Jobs"} whose <strong class="name">{issuer.name}</strong> token matches all of these claims{" "}
+            {forPeople ? "can sign in." : "get a token for this service."}
           </p>
-          <Check label="For people who sign in" checked={isForPeople.value} onChange={(is) => (isForPeople.value = is)} />
-          <NameField placeholder={isForPeople.value ? "e.g. platform team" : "e.g. deploy job"} />
-          <ClaimFields key={String(isForPeople.value)} needed={(permit ?? { required }).required} onChange={forget} />
+          <Check label="For people who sign in" checked={forPeople} onChange={(is) => (isForPeople.value = is)} />
+          <NameField placeholder={forPeople ? "e.g. platform team" : "e.g. deploy job"} />
+          <ClaimFields key={String(forPeople)} needed={(permit ?? { required }).required} onChange={forget} />
           {permitted && (
             <Check
               label={PERMIT_LABELS[permitted.permit]}
@@ -73,53 +74,25 @@ export function RuleForm({ issuer, onClose }: Props) {
             />
           )}
           <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
-          {isForPeople.value ? <NamedCheck name="admin" label="Administrators" /> : <OfTokens />}
+          {forPeople ? (
+            <Check name="admin" label="Administrators" />
+          ) : (
+            <>
+              <Select
+                label="Its tokens expire after"
+                name="lifetime"
+                options={LIFETIMES}
+                defaultValue={LIMITS.ruleLifetimeDefault}
+              />
+              <Check name="connect" label="For clients of 1Password Connect" />
+            </>
+          )}
         </div>
         {tested.value && <RuleTest key={tested.value.rule} tokens={tested.value.tokens} />}
       </Form>
     </Dialog>
   );
 }
-
-interface CheckProps {
-  readonly label: string;
-  readonly checked: boolean;
-  readonly onChange: (checked: boolean) => void;
-}
-
-const Check = ({ label, checked, onChange }: CheckProps) => (
-  <label class="check">
-    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
-    {label}
-  </label>
-);
-
-const NamedCheck = ({ name, label }: { readonly name: string; readonly label: string }) => (
-  <label class="check">
-    <input type="checkbox" name={name} />
-    {label}
-  </label>
-);
-
-const OfTokens = () => (
-  <>
-    <Lifetime />
-    <NamedCheck name="connect" label="For clients of 1Password Connect" />
-  </>
-);
-
-const Lifetime = () => (
-  <label>
-    Its tokens expire after
-    <select name="lifetime">
-      {RULE_LIFETIMES.map(([label, seconds]) => (
-        <option key={seconds} value={seconds} selected={seconds === LIMITS.ruleLifetimeDefault}>
-          {label}
-        </option>
-      ))}
-    </select>
-  </label>
-);
 
 /** Parses the fields of the form. Throws an InputError. */
 function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
@@ -149,8 +122,8 @@ function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] }) {
       {tokens.length > 0 && (
         <Table
           label="The last tokens of the issuer"
-          rows={tokens.map((token, index) => ({ ...token, key: String(index) }))}
-          keyOf={({ key }) => key}
+          rows={tokens}
+          keyOf={(token) => String(tokens.indexOf(token))}
           columns={COLUMNS}
         />
       )}
@@ -158,23 +131,14 @@ function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] }) {
   );
 }
 
-const COLUMNS = [
-  {
-    label: "Presented",
-    cell: ({ at }: PastExchange) => (
-      <time dateTime={at} title={formatTime(at)}>
-        {formatFromNow(at, Date.now())}
-      </time>
-    ),
-  },
-  {
-    label: "The rule",
-    cell: ({ matches, failed }: PastExchange) => (matches ? "matches" : `does not match: ${failed.join(", ")}`),
-  },
-] as const;
+const COLUMNS: readonly Column<PastExchange>[] = [
+  { label: "Presented", cell: ({ at }) => <FromNow time={at} /> },
+  { label: "The rule", cell: ({ matches, failed }) => (matches ? "matches" : `does not match: ${failed.join(", ")}`) },
+];
 
 /** The claims of a rule: those that the issuer's preset needs, and further ones. */
 
+const CLAIM_KINDS = { text: "Text", json: "Number, true or false" } as const;
 const ADD = ".add";
 const NEWEST = ".claim:last-of-type input";
 
@@ -195,11 +159,6 @@ function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
     onChange();
     afterRender(() => fields.current?.querySelector<HTMLElement>(focused)?.focus());
   };
-  const add = () => change([...others.value, Math.max(-1, ...others.value) + 1], NEWEST);
-  const remove = (key: number) => {
-    const left = others.value.filter((one) => one !== key);
-    change(left, ADD);
-  };
   return (
     <fieldset ref={fields} class="claims">
       <legend>Claims</legend>
@@ -212,35 +171,27 @@ function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
         </label>
       ))}
       {others.value.map((key, index) => (
-        <OtherClaim key={key} number={index + 1} onRemove={() => remove(key)} />
+        <fieldset key={key} class="claim" aria-label={`Claim ${index + 1}`}>
+          <Field label="Name" name="claim" required placeholder="sub" />
+          <Select label="Type" name="kind" options={Object.entries(CLAIM_KINDS)} />
+          <Field label="Value" name="value" />
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Remove claim ${index + 1}`}
+            onClick={() =>
+              change(
+                others.value.filter((one) => one !== key),
+                ADD,
+              )
+            }
+          >
+            ×
+          </button>
+        </fieldset>
       ))}
-      <button type="button" class="add" onClick={add}>
+      <button type="button" class="add" onClick={() => change([...others.value, Math.max(-1, ...others.value) + 1], NEWEST)}>
         Add claim
-      </button>
-    </fieldset>
-  );
-}
-
-function OtherClaim({ number, onRemove }: { readonly number: number; readonly onRemove: () => void }) {
-  return (
-    <fieldset class="claim" aria-label={`Claim ${number}`}>
-      <label>
-        Name
-        <input name="claim" required autocomplete="off" placeholder="sub" />
-      </label>
-      <label>
-        Type
-        <select name="kind">
-          <option value="text">Text</option>
-          <option value="json">Number, true or false</option>
-        </select>
-      </label>
-      <label>
-        Value
-        <input name="value" autocomplete="off" />
-      </label>
-      <button type="button" class="plain" aria-label={`Remove claim ${number}`} onClick={onRemove}>
-        ×
       </button>
     </fieldset>
   );

@@ -1,102 +1,98 @@
-import { PRESETS, PRESET_NAMES, type PresetName } from "@item-vault/model/workload-presets";
-import { AdminList, type RowAction } from "./admin-list.tsx";
-import { shortId } from "./filter.ts";
-import { type WorkloadRow, workloads } from "./lists.ts";
-import { PRESET_LABELS } from "./preset-labels.ts";
-import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
-import { nameOfWorkload } from "./row-names.ts";
-import { RuleForm } from "./rule-form.tsx";
-import { call } from "../state/client.ts";
-import { refreshHealth } from "../state/health.ts";
-import { showToast } from "../state/toasts.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
-import { focusTitle } from "../ui/page.tsx";
 import { useSignal } from "@preact/signals";
-import type { NewIssuer } from "@item-vault/client";
-import { explainQuota } from "./explain-quota.ts";
+import type { Issuer, NewIssuer } from "@item-vault/client";
+import { PRESET_NAMES, type PresetName, PRESETS } from "@item-vault/model/workload-presets";
+import { call } from "../state/client.ts";
+import { Check, Field, Select } from "../ui/controls.tsx";
+import { InputError, textOf } from "../ui/form.tsx";
+import { ActDialog } from "./act-dialog.tsx";
+import { shortId } from "./filter.ts";
+import { nameOfWorkload, type WorkloadRow, workloads } from "./lists.ts";
 import { NameField } from "./name-field.tsx";
+import { AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
+import { RuleForm } from "./rule-form.tsx";
+import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
 
 /** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules. They are added, tested and deleted here. */
 
 export const WorkloadsView = () => (
-  <AdminList
+  <AdminView
     title="Workloads"
     noun="issuer or rule"
     list={workloads}
     empty="Let CI jobs and pods sign in without a stored token. Add the platform they run on."
-    create={{ label: "Add issuer", dialog: (close) => <IssuerForm onClose={close} /> }}
-    nameOf={nameOfWorkload}
+    create={{ label: "Add issuer", dialog: IssuerForm }}
+    view={VIEW}
     // The id is searched too, because the log names rules by it.
-    textsOf={(row) => [nameOfWorkload(row), row.id, ...claimTexts(row), ...(row.kind === "rule" ? scopeTexts(row) : [])]}
-    columns={COLUMNS}
-    actions={ACTIONS}
+    textsOf={(row) => [row.id, ...claimTexts(row), ...(row.kind === "rule" ? scopeTexts(row) : [])]}
   />
 );
 
-const COLUMNS = [
-  { label: "Name", cell: (row: WorkloadRow) => <Name row={row} /> },
-  { label: "Claims", cell: (row: WorkloadRow) => <Claims row={row} /> },
-  {
-    label: SCOPE_COLUMN.label,
-    cell: (row: WorkloadRow) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : <span class="quiet">{explainRules(row)}</span>),
-  },
-  dayColumn("Created"),
-] as const;
+const VIEW: RowsView<WorkloadRow> = {
+  name: "Name",
+  nameOf: nameOfWorkload,
+  notesOf,
+  damaged: "It can only be deleted.",
+  columns: [
+    { label: "Claims", cell: (row) => <Claims row={row} /> },
+    {
+      label: SCOPE_COLUMN.label,
+      cell: (row) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : explainRules(row)),
+      full: (row) => (row.kind === "rule" ? SCOPE_COLUMN.full(row) : explainRules(row)),
+    },
+  ],
+  facts: [dayColumn("Created"), ID_FACT],
+  acts: [
+    {
+      label: "Add rule",
+      inTable: true,
+      when: ({ kind }) => kind === "issuer",
+      dialog: ({ row, onClose }) => <RuleForm issuer={row as Issuer} onClose={onClose} />,
+    },
+  ],
+  end: { label: "Delete", dialog: DeleteWorkload },
+};
 
-const explainRules = ({ id }: WorkloadRow): string =>
-  workloads.rows.value?.some((row) => "claims" in row && row.issuer === id)
-    ? "Set by its rules"
-    : "None: nothing can sign in before a rule is added";
+const explainRules = ({ id }: WorkloadRow) => (
+  <span class="quiet">
+    {workloads.rows.value?.some((row) => "claims" in row && row.issuer === id)
+      ? "Set by its rules"
+      : "None: nothing can sign in before a rule is added"}
+  </span>
+);
 
-const ACTIONS: readonly RowAction<WorkloadRow>[] = [
-  {
-    label: "Add rule",
-    namedLabel: "Add rule for",
-    visible: true,
-    dialogOf: (row) => ("preset" in row ? (close) => <RuleForm issuer={row} onClose={close} /> : undefined),
-  },
-  ...(["issuer", "rule"] as const).map((kind): RowAction<WorkloadRow> => ({
-    label: "Delete",
-    namedLabel: `Delete ${kind}`,
-    dialogOf: (row) =>
-      row.kind === kind ? (close) => <DeleteWorkload row={row} name={nameOfWorkload(row)} onClose={close} /> : undefined,
-  })),
-];
+/** The presets of issuers, for people. */
+const PRESET_LABELS: Readonly<Record<PresetName, string>> = {
+  github: "GitHub Actions",
+  gitlab: "GitLab CI",
+  buildkite: "Buildkite",
+  kubernetes: "Kubernetes",
+  generic: "Another platform",
+};
 
 /** Returns the details of a row that differ from most rows. */
-function detailsOf(row: WorkloadRow): readonly string[] {
-  if ("preset" in row) {
-    const once = row.once === PRESETS[row.preset].once ? "" : `Each token ${row.once ? "once" : "several times"}`;
-    return [`Issuer: ${PRESET_LABELS[row.preset]}`, once, row.jwks ? "With keys of its own" : ""].filter(Boolean);
-  }
-  if (!("claims" in row)) return [];
+function notesOf(row: Whole<WorkloadRow>): readonly (string | false | undefined)[] {
+  if (row.kind === "issuer")
+    return [
+      `Issuer: ${PRESET_LABELS[row.preset]}`,
+      row.once !== PRESETS[row.preset].once && `Each token ${row.once ? "once" : "several times"}`,
+      row.jwks && "With keys of its own",
+    ];
   const issuer = workloads.rows.value?.find(({ id }) => id === row.issuer);
   return [
     `Rule of ${issuer ? nameOfWorkload(issuer) : `issuer ${shortId(row.issuer)}`}`,
     row.people ? "For people" : `Tokens of ${Math.ceil(row.lifetime / 60)} min`,
-    row.admin ? "Administrators" : "",
-    row.dialect === "connect" ? "For clients of Connect" : "",
-  ].filter(Boolean);
+    row.admin && "Administrators",
+    row.dialect === "connect" && "For clients of Connect",
+  ];
 }
-
-const Name = ({ row }: { readonly row: WorkloadRow }) => (
-  <RowName row={row} name={nameOfWorkload(row)} only="deleted">
-    {detailsOf(row).map((text) => (
-      <span key={text} class="quiet">
-        {text}
-      </span>
-    ))}
-  </RowName>
-);
 
 /** The claims that tokens need, as `name = value`. A string is without quotation marks. */
 const claimTexts = (row: WorkloadRow): readonly string[] =>
-  "preset" in row
-    ? [`iss = ${row.issuer}`]
-    : "claims" in row
-      ? Object.entries(row.claims).map(([name, value]) => `${name} = ${value}`)
-      : [];
+  "broken" in row
+    ? []
+    : row.kind === "issuer"
+      ? [`iss = ${row.issuer}`]
+      : Object.entries(row.claims).map(([name, value]) => `${name} = ${value}`);
 
 const Claims = ({ row }: { readonly row: WorkloadRow }) =>
   "broken" in row ? (
@@ -109,43 +105,32 @@ const Claims = ({ row }: { readonly row: WorkloadRow }) =>
     </ul>
   );
 
-/** Deletes an issuer or a rule after a confirmation. */
-
-interface Props {
-  readonly row: WorkloadRow;
-  readonly name: string;
-  readonly onClose: () => void;
-}
-
-function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
-  const action = async () => {
-    await (kind === "issuer"
+function DeleteWorkload({ row, onClose }: DialogProps<WorkloadRow>) {
+  const { kind, id } = row;
+  const remove = () =>
+    kind === "issuer"
       ? call("DELETE /v1/admin/issuers/{issuer}", { path: { issuer: id } })
-      : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } }));
-    showToast(kind === "issuer" ? "Issuer deleted" : "Rule deleted");
-    onClose();
-    refreshHealth();
-    await workloads.load();
-    focusTitle();
+      : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } });
+  const texts = {
+    title: `Delete ${kind}?`,
+    submit: `Delete ${kind}`,
+    done: kind === "issuer" ? "Issuer deleted" : "Rule deleted",
   };
   return (
-    <Dialog title={`Delete ${kind}?`} onClose={onClose}>
-      <Form action={action} submit={`Delete ${kind}`} danger onCancel={onClose}>
-        <p>
-          <strong class="name">{name}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads lose access
-          with their next request. You can’t undo this.
-        </p>
-      </Form>
-    </Dialog>
+    <ActDialog {...texts} danger act={remove} list={workloads} onClose={onClose}>
+      <p>
+        <strong class="name">{nameOfWorkload(row)}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads
+        lose access with their next request. You can’t undo this.
+      </p>
+    </ActDialog>
   );
 }
 
 /** Adds an issuer of workload tokens (contract 27.1). */
-
 function IssuerForm({ onClose }: { readonly onClose: () => void }) {
   const preset = useSignal(PRESET_NAMES[0]!);
   const { url = "", once } = PRESETS[preset.value];
-  const action = async (data: FormData) => {
+  const act = (data: FormData) => {
     const body: NewIssuer = {
       name: textOf(data, "name"),
       issuer: textOf(data, "issuer"),
@@ -153,53 +138,40 @@ function IssuerForm({ onClose }: { readonly onClose: () => void }) {
       ...(asksOnce(preset.value) && { once: data.has("once") }),
       ...parseKeys(textOf(data, "jwks")),
     };
-    await call("POST /v1/admin/issuers", { body }).catch(explainQuota);
-    onClose();
-    showToast("Issuer added. Add a rule for each of its workloads.");
-    void workloads.load();
+    return call("POST /v1/admin/issuers", { body });
   };
+  const texts = { title: "Add issuer", submit: "Add issuer", done: "Issuer added. Add a rule for each of its workloads." };
   return (
-    <Dialog title="Add issuer" onClose={onClose}>
-      <Form action={action} submit="Add issuer" onCancel={onClose}>
-        <NameField placeholder="e.g. GitHub" />
-        <label>
-          Platform
-          <select value={preset.value} onChange={(event) => (preset.value = event.currentTarget.value as PresetName)}>
-            {PRESET_NAMES.map((name) => (
-              <option key={name} value={name}>
-                {PRESET_LABELS[name]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label key={`${preset.value} URL`}>
-          URL
-          <input
-            name="issuer"
-            type="url"
-            required
-            pattern="https://.*"
-            title="A URL that begins with https://"
-            autocomplete="off"
-            aria-describedby="issuer-help"
-            defaultValue={url}
-          />
-        </label>
-        <p id="issuer-help" class="quiet">
-          Must match the <code>iss</code> claim exactly.
-        </p>
-        {asksOnce(preset.value) && (
-          <label key={`${preset.value} once`} class="check">
-            <input type="checkbox" name="once" defaultChecked={once} />
-            Accept each of its tokens only once
-          </label>
-        )}
-        <label>
-          Public keys, if the service cannot fetch them
-          <textarea name="jwks" rows={3} spellcheck={false} autocomplete="off" placeholder='{"keys": […]}' />
-        </label>
-      </Form>
-    </Dialog>
+    <ActDialog {...texts} act={act} list={workloads} onClose={onClose}>
+      <NameField placeholder="e.g. GitHub" />
+      <Select
+        label="Platform"
+        value={preset.value}
+        options={PRESET_NAMES.map((name) => [name, PRESET_LABELS[name]])}
+        onChange={(name) => (preset.value = name as PresetName)}
+      />
+      <Field
+        key={`${preset.value} URL`}
+        label="URL"
+        name="issuer"
+        type="url"
+        required
+        pattern="https://.*"
+        title="A URL that begins with https://"
+        help="issuer-help"
+        defaultValue={url}
+      />
+      <p id="issuer-help" class="quiet">
+        Must match the <code>iss</code> claim exactly.
+      </p>
+      {asksOnce(preset.value) && (
+        <Check key={`${preset.value} once`} name="once" label="Accept each of its tokens only once" defaultChecked={once} />
+      )}
+      <label>
+        Public keys, if the service cannot fetch them
+        <textarea name="jwks" rows={3} spellcheck={false} autocomplete="off" placeholder='{"keys": […]}' />
+      </label>
+    </ActDialog>
   );
 }
 

@@ -1,22 +1,24 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { Snapshot } from "@item-vault/client";
-import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
+import { ListContent, Rows, type RowsView } from "../admin/rows.tsx";
+import { BACK_UP, takeAskedAct } from "../state/asked-act.ts";
 import { call } from "../state/client.ts";
+import { FromNow } from "../ui/day.tsx";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
-import { formatFromNow } from "../ui/relative-time.ts";
 import { formatSize } from "../ui/size.ts";
-import { Table } from "../ui/table.tsx";
 import { formatTime } from "../ui/time.ts";
 import { JobsTable } from "./jobs-table.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
 import { BackupDialog, VerifyDialog } from "./start-job.tsx";
-import { BACK_UP, takeAskedAct } from "../state/asked-act.ts";
 
 /** The backups of everything: making one, verifying, and restoring a vault or an Item. */
 
-const backups = createList(async () => (await call("GET /v1/admin/backups")).data, false);
+const backups = createList(
+  async () => (await call("GET /v1/admin/backups")).data.map((one) => Object.assign(one, { id: String(one.number) })),
+  false,
+);
 
 const DIALOGS = { backup: BackupDialog, verify: VerifyDialog, restore: RestoreDialog };
 
@@ -24,7 +26,7 @@ export function BackupsView() {
   const asked = useSignal<keyof typeof DIALOGS | undefined>(undefined);
   const Asked = asked.value && DIALOGS[asked.value];
   useSignalEffect(() => void (takeAskedAct(BACK_UP) && (asked.value = "backup")));
-  const [newest] = backups.rows.value ?? [];
+  const newest = backups.rows.value?.[0]?.createdAt;
   const close = () => {
     asked.value = undefined;
     void backups.load();
@@ -45,16 +47,13 @@ export function BackupsView() {
         </>
       }
     >
-      {newest?.createdAt !== undefined && (
+      {newest !== undefined && (
         <p>
-          The last backup was <time dateTime={newest.createdAt}>{formatFromNow(newest.createdAt, Date.now())}</time>.
+          The last backup was <FromNow time={newest} />.
         </p>
       )}
-      <ListContent
-        list={backups}
-        empty={<p class="empty">No backups yet. Nightly backups run automatically; you can also back up now.</p>}
-      >
-        {(rows) => <Table label="Backups" rows={rows} keyOf={({ number }) => String(number)} columns={COLUMNS} />}
+      <ListContent list={backups} empty="No backups yet. Nightly backups run automatically; you can also back up now.">
+        {(rows) => <Rows label="Backups" rows={rows} view={VIEW} />}
       </ListContent>
       <JobsTable onEnd={() => void backups.load()} />
       {Asked && <Asked onClose={close} />}
@@ -62,21 +61,21 @@ export function BackupsView() {
   );
 }
 
-const COLUMNS = [
-  { label: "#", cell: ({ number }: Snapshot) => <span class="name">{number}</span> },
-  {
-    label: "Time",
-    cell: ({ createdAt, broken }: Snapshot) =>
-      broken ? (
-        <span class="broken">Its record is damaged. It cannot be restored.</span>
-      ) : (
-        createdAt !== undefined && <time dateTime={createdAt}>{formatTime(createdAt)}</time>
-      ),
-  },
-  { label: "Vaults", cell: ({ vaults = 0 }: Snapshot) => vaults.toLocaleString("en") },
-  { label: "Size", cell: ({ bytes = 0 }: Snapshot) => formatSize(bytes) },
-  {
-    label: "Problems",
-    cell: ({ missing = [] }: Snapshot) => (missing.length === 0 ? "None" : plural(missing.length, "problem")),
-  },
-] as const;
+const VIEW: RowsView<Snapshot & { readonly id: string }> = {
+  name: "#",
+  nameOf: ({ number }) => `Backup ${number}`,
+  damaged: "It cannot be restored.",
+  columns: [
+    {
+      label: "Time",
+      cell: ({ createdAt }) => createdAt !== undefined && <time dateTime={createdAt}>{formatTime(createdAt)}</time>,
+    },
+    { label: "Vaults", cell: ({ vaults = 0 }) => vaults.toLocaleString("en") },
+    { label: "Size", cell: ({ bytes = 0 }) => formatSize(bytes) },
+    {
+      label: "Problems",
+      cell: ({ missing = [] }) => (missing.length === 0 ? "None" : plural(missing.length, "problem")),
+      full: ({ missing = [] }) => (missing.length === 0 ? "None" : missing.join(", ")),
+    },
+  ],
+};

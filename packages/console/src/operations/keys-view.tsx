@@ -1,11 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { RootKey } from "@item-vault/client";
-import { ListContent } from "../admin/list-content.tsx";
 import { createList } from "../admin/lists.ts";
+import { ListContent, Rows, type RowsView } from "../admin/rows.tsx";
 import { call } from "../state/client.ts";
 import { refreshHealth } from "../state/health.ts";
 import { Page } from "../ui/page.tsx";
-import { Table } from "../ui/table.tsx";
 import { JobsTable } from "./jobs-table.tsx";
 import { RewrapDialog } from "./start-job.tsx";
 
@@ -27,8 +26,8 @@ export function KeysView() {
         Root keys encrypt vault keys and sign tokens. Add a new one to <code>ROOT_KEYS</code> with{" "}
         <code>item-vault admin keys stage</code>.
       </p>
-      <ListContent list={keys} empty={<p class="empty">No root keys.</p>}>
-        {(rows) => <Table label="Root keys" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
+      <ListContent list={keys} empty="No root keys.">
+        {(rows) => <Rows label="Root keys" rows={rows} view={VIEW} />}
       </ListContent>
       <JobsTable onEnd={onEnd} />
       {asking.value && <RewrapDialog onClose={() => (asking.value = false)} />}
@@ -50,25 +49,21 @@ const STATES: Readonly<Record<RootKey["state"], string>> = {
   removed: "Removed",
 };
 
-const COLUMNS = [
-  {
-    label: "Key",
-    cell: ({ id, fingerprint }: RootKey) => (
-      <>
-        <span class="name">{id}</span>
-        {fingerprint !== undefined && <code class="quiet">{fingerprint}</code>}
-      </>
-    ),
-  },
-  {
-    label: "State",
-    cell: ({ state }: RootKey) => <span class={state === "missing" ? "state error" : "state"}>{STATES[state]}</span>,
-  },
-  { label: "Vaults", cell: ({ vaults }: RootKey) => vaults.toLocaleString("en") },
-  { label: "Tokens", cell: ({ tokens }: RootKey) => tokens.toLocaleString("en") },
-  { label: "Used by backups", cell: ({ backup }: RootKey) => (backup ? "Yes" : "No") },
-  {
-    label: "Safe to remove",
-    cell: ({ removable }: RootKey) => (removable ? "Yes" : "No"),
-  },
-] as const;
+const VIEW: RowsView<RootKey> = {
+  name: "Key",
+  nameOf: ({ id }) => id,
+  columns: [
+    {
+      label: "State",
+      cell: ({ state }) => <span class={state === "missing" ? "state error" : "state"}>{STATES[state]}</span>,
+    },
+    { label: "Vaults", cell: ({ vaults }) => vaults.toLocaleString("en") },
+    { label: "Tokens", cell: ({ tokens }) => tokens.toLocaleString("en") },
+    { label: "Safe to remove", cell: ({ removable }) => (removable ? "Yes" : "No") },
+  ],
+  facts: [
+    { label: "Used by backups", cell: ({ backup }) => (backup ? "Yes" : "No") },
+    { label: "Fingerprint", cell: ({ fingerprint }) => fingerprint && <code>{fingerprint}</code> },
+    { label: "Public key", cell: ({ publicKey }) => publicKey && <code>{publicKey}</code> },
+  ],
+};

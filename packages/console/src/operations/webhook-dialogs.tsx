@@ -1,158 +1,203 @@
 import { useSignal } from "@preact/signals";
-import type { WebhookChange } from "@item-vault/client";
-import { adminVaults } from "../admin/lists.ts";
-import { nameOfVault, vaultLabel } from "../admin/vault-names.ts";
+import type { ComponentChildren } from "preact";
+import type { Webhook, WebhookChange, WebhookTest } from "@item-vault/client";
+import { ActDialog } from "../admin/act-dialog.tsx";
+import { adminVaults, createList, nameOfVault, vaultLabel } from "../admin/lists.ts";
+import type { DialogProps } from "../admin/rows.tsx";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { call } from "../state/client.ts";
-import { showToast } from "../state/toasts.ts";
+import { Field, Select } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { focusTitle } from "../ui/page.tsx";
 import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
-import { pathOf, type WebhookRow, webhooks } from "./webhooks.ts";
 
-/** The dialogs of a webhook: adding, changing and deleting it, and a new secret for its signatures. */
+/** The webhooks of all vaults, and the dialogs of one: adding, changing, testing and deleting it, and a new secret for its signatures. */
+
+export interface WebhookRow extends Webhook {
+  /** The id of the vault. */
+  readonly vault: string;
+}
+
+export const webhooks = createList(async () => {
+  const { data: vaults } = await call("GET /v1/admin/vaults");
+  return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+}, true);
+
+/** A vault that was since deleted has none. */
+async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
+  try {
+    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+    return data.map((webhook) => Object.assign(webhook, { vault }));
+  } catch (error) {
+    if (isErrorKind(error, "vault_not_found")) return [];
+    throw error;
+  }
+}
+
+/** The ids in the path of a webhook. */
+export const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
+
+type Fault = NonNullable<Webhook["lastError"]>["kind"];
+
+const FAULTS: Readonly<Record<Fault, string>> = {
+  status: "The receiver answered",
+  redirect: "Redirects are not followed. Change the URL: the receiver answered",
+  timeout: "The receiver did not answer in time",
+  network: "The receiver cannot be reached",
+  url: "The URL is not allowed any more. Change it",
+  restored: "The database was restored. Resume it under Change",
+  integrity: "Its stored record is damaged. Delete it and add it again",
+};
+
+/** Why an attempt failed, with the status of the receiver's answer. */
+export const describeFault = (kind: Fault, status: number | undefined): string =>
+  `${FAULTS[kind]}${status === undefined ? "" : ` ${status}`}.`;
+
+/** The outcome of an attempt to deliver. */
+export const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
+  error === undefined ? <>Accepted ({status})</> : <span class="broken">{describeFault(error, status)}</span>;
 
 const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
 
-interface Props {
-  readonly row: WebhookRow;
-  readonly onClose: () => void;
-}
+type Props = DialogProps<WebhookRow>;
 
 const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
 const UrlField = ({ url }: { readonly url?: string | undefined }) => (
-  <label>
-    URL
-    <input name="url" type="url" required pattern="https://.*" placeholder="https://example.com/events" defaultValue={url} />
-  </label>
+  <Field
+    label="URL"
+    name="url"
+    type="url"
+    required
+    pattern="https://.*"
+    placeholder="https://example.com/events"
+    defaultValue={url}
+  />
 );
 
-export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+interface SecretProps {
+  readonly title: string;
+  readonly submit: string;
+  /** The title of the dialog with the secret. */
+  readonly done: string;
+  /** Makes a webhook or a secret. */
+  readonly make: (data: FormData) => Promise<{ readonly data: Webhook }>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Makes a secret for signatures, and shows it once. */
+function SecretAct({ done, make, ...form }: SecretProps) {
   const secret = useSignal<string | undefined>(undefined);
-  if (secret.value !== undefined) return <SecretDialog title="Webhook added" secret={secret.value} onClose={onClose} />;
-  const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
   const action = async (data: FormData) => {
-    const { data: made } = await call("POST /v1/admin/vaults/{vault}/webhooks", {
-      path: { vault: textOf(data, "vault") },
-      headers: keyed(),
-      body: { url: textOf(data, "url") },
-    });
-    secret.value = made.secret ?? "";
+    secret.value = (await make(data)).data.secret ?? "";
     void webhooks.load();
   };
+  if (secret.value === undefined) return <SecretForm secret="secret" action={action} {...form} />;
   return (
-    <SecretForm title="Add webhook" secret="secret" action={action} submit="Add webhook" onClose={onClose}>
-      <label>
-        Vault
-        <select name="vault" required>
-          {usable.map((vault) => (
-            <option key={vault.id} value={vault.id}>
-              {nameOfVault(vault)}
-            </option>
-          ))}
-        </select>
-      </label>
+    <ShownOnce title={done} secret="secret" onClose={form.onClose}>
+      {(copySecret) => (
+        <>
+          <p>The receiver checks the signatures of messages with this secret. You won’t be able to see it again.</p>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={() => copySecret("The secret", secret.value!)}>
+              <Icon name="copy" />
+              Copy
+            </button>
+          </div>
+          <pre class="token-text">{secret.value}</pre>
+        </>
+      )}
+    </ShownOnce>
+  );
+}
+
+const addWebhook = (data: FormData) =>
+  call("POST /v1/admin/vaults/{vault}/webhooks", {
+    path: { vault: textOf(data, "vault") },
+    headers: keyed(),
+    body: { url: textOf(data, "url") },
+  });
+
+export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+  const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
+  return (
+    <SecretAct title="Add webhook" submit="Add webhook" done="Webhook added" make={addWebhook} onClose={onClose}>
+      <Select label="Vault" name="vault" options={usable.map((vault) => [vault.id, nameOfVault(vault)])} />
       <UrlField />
-    </SecretForm>
+    </SecretAct>
+  );
+}
+
+export function RotateSecret({ row, onClose }: Props) {
+  const make = () => call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
+  return (
+    <SecretAct title="New secret" submit="Create new secret" done="New secret" make={make} onClose={onClose}>
+      <p>
+        Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
+        with the old one.
+      </p>
+    </SecretAct>
   );
 }
 
 export function ChangeWebhook({ row, onClose }: Props) {
   const stopped = row.state !== "ACTIVE";
-  const action = async (data: FormData) => {
-    const url = textOf(data, "url");
-    const state = textOf(data, "state");
+  const act = (data: FormData) => {
+    const [url, state] = [textOf(data, "url"), textOf(data, "state")];
     const body: WebhookChange = {
       ...(url !== row.url && { url }),
-      ...(state === "DISABLED"
-        ? { enabled: false }
-        : stopped && state !== row.state
-          ? { resume: state as "cursor" | "latest" }
-          : {}),
+      ...(state === "DISABLED" && { enabled: false }),
+      ...((state === "cursor" || state === "latest") && { resume: state }),
     };
-    await call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
-    onClose();
-    showToast("Webhook changed");
-    void webhooks.load();
+    return call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
   };
+  const states: readonly (readonly [string, string])[] = [
+    ...(row.state === "PAUSED" ? [["PAUSED", "Keep paused"] as const] : []),
+    ...(stopped
+      ? ([
+          ["cursor", "Resume and send missed events"],
+          ["latest", "Resume from now"],
+        ] as const)
+      : [["ACTIVE", "Keep sending"] as const]),
+    ["DISABLED", row.state === "DISABLED" ? "Keep disabled" : "Stop"],
+  ];
   return (
-    <Dialog title="Change webhook" onClose={onClose}>
-      <Form action={action} submit="Save" onCancel={onClose}>
-        <p class="quiet">Events of {vaultLabel(row.vault)}</p>
-        <UrlField url={row.url} />
-        <label>
-          Deliveries
-          <select name="state" defaultValue={row.state}>
-            {row.state === "PAUSED" && <option value="PAUSED">Keep paused</option>}
-            {row.state === "ACTIVE" && <option value="ACTIVE">Keep sending</option>}
-            {stopped && <option value="cursor">Resume and send missed events</option>}
-            {stopped && <option value="latest">Resume from now</option>}
-            <option value="DISABLED">{row.state === "DISABLED" ? "Keep disabled" : "Stop"}</option>
-          </select>
-        </label>
-      </Form>
-    </Dialog>
+    <ActDialog title="Change webhook" submit="Save" act={act} done="Webhook changed" list={webhooks} onClose={onClose}>
+      <p class="quiet">Events of {vaultLabel(row.vault)}</p>
+      <UrlField url={row.url} />
+      <Select label="Deliveries" name="state" options={states} defaultValue={row.state} />
+    </ActDialog>
   );
 }
 
-export function RotateSecret({ row, onClose }: Props) {
-  const secret = useSignal<string | undefined>(undefined);
-  if (secret.value !== undefined) return <SecretDialog title="New secret" secret={secret.value} onClose={onClose} />;
+export function TestWebhook({ row, onClose }: Props) {
+  const result = useSignal<WebhookTest | undefined>(undefined);
   const action = async () => {
-    const { data } = await call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
-    secret.value = data.secret ?? "";
+    result.value = undefined;
+    result.value = (await call(`POST ${PATH}/test`, { path: pathOf(row) })).data;
   };
   return (
-    <SecretForm title="New secret" secret="secret" action={action} submit="Create new secret" onClose={onClose}>
-      <p>
-        Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
-        with the old one.
-      </p>
-    </SecretForm>
+    <Dialog title="Send a test" onClose={onClose}>
+      <Form action={action} submit={result.value ? "Send another test" : "Send a test"} onCancel={onClose}>
+        <p>
+          <strong class="name">{row.url}</strong> receives one signed test message. The response has no effect.
+        </p>
+        <output>{result.value && <Outcome attempt={result.value} />}</output>
+      </Form>
+    </Dialog>
   );
 }
 
 export function DeleteWebhook({ row, onClose }: Props) {
-  const action = async () => {
-    await call(`DELETE ${PATH}`, { path: pathOf(row) });
-    showToast("Webhook deleted");
-    onClose();
-    await webhooks.load();
-    focusTitle();
-  };
+  const remove = () => call(`DELETE ${PATH}`, { path: pathOf(row) });
+  const texts = { title: "Delete webhook?", submit: "Delete webhook", done: "Webhook deleted" };
   return (
-    <Dialog title="Delete webhook?" onClose={onClose}>
-      <Form action={action} submit="Delete webhook" danger onCancel={onClose}>
-        <p>
-          <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
-        </p>
-      </Form>
-    </Dialog>
+    <ActDialog {...texts} danger act={remove} list={webhooks} onClose={onClose}>
+      <p>
+        <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
+      </p>
+    </ActDialog>
   );
 }
-
-interface SecretProps {
-  readonly title: string;
-  readonly secret: string;
-  readonly onClose: () => void;
-}
-
-/** The secret of the signatures. */
-const SecretDialog = ({ title, secret, onClose }: SecretProps) => (
-  <ShownOnce title={title} secret="secret" onClose={onClose}>
-    {(copySecret) => (
-      <>
-        <p>The receiver checks the signatures of messages with this secret. You won’t be able to see it again.</p>
-        <div class="buttons">
-          <button type="button" class="primary" onClick={() => copySecret("The secret", secret)}>
-            <Icon name="copy" />
-            Copy
-          </button>
-        </div>
-        <pre class="token-text">{secret}</pre>
-      </>
-    )}
-  </ShownOnce>
-);
