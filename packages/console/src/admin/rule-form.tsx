@@ -48,12 +48,14 @@ export function RuleForm({ issuer, onClose }: Props) {
     const permits = { ...(permit && { [permit.permit]: true }), ...(forPeople && { people: true }) };
     const body = { ...parseRule(data, scope.value), issuer: issuer.id, ...permits };
     const rule = JSON.stringify(body);
-    if (tested.value?.rule !== rule)
-      return void (tested.value = { rule, tokens: (await call("POST /v1/admin/rules/test", { body })).data });
-    await call("POST /v1/admin/rules", { body });
-    onClose();
-    showToast("Rule added");
-    void workloads.load();
+    if (tested.value?.rule === rule) {
+      await call("POST /v1/admin/rules", { body });
+      onClose();
+      showToast("Rule added");
+      void workloads.load();
+    } else {
+      tested.value = { rule, tokens: (await call("POST /v1/admin/rules/test", { body })).data };
+    }
   };
   return (
     <Dialog title="Add rule" onClose={onClose}>
@@ -74,25 +76,20 @@ export function RuleForm({ issuer, onClose }: Props) {
             />
           )}
           <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
-          {forPeople ? (
-            <Check name="admin" label="Administrators" />
-          ) : (
-            <>
-              <Select
-                label="Its tokens expire after"
-                name="lifetime"
-                options={LIFETIMES}
-                defaultValue={LIMITS.ruleLifetimeDefault}
-              />
-              <Check name="connect" label="For clients of 1Password Connect" />
-            </>
-          )}
+          {forPeople ? <Check name="admin" label="Administrators" /> : <OfTokens />}
         </div>
         {tested.value && <RuleTest key={tested.value.rule} tokens={tested.value.tokens} />}
       </Form>
     </Dialog>
   );
 }
+
+const OfTokens = () => (
+  <>
+    <Select label="Its tokens expire after" name="lifetime" options={LIFETIMES} defaultValue={LIMITS.ruleLifetimeDefault} />
+    <Check name="connect" label="For clients of 1Password Connect" />
+  </>
+);
 
 /** Parses the fields of the form. Throws an InputError. */
 function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
