@@ -1,13 +1,17 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { takeAskedAct } from "../state/asked-act.ts";
-import { openDialogs } from "../state/toasts.ts";
+import { refreshHealth } from "../state/health.ts";
+import { type Action, openDialogs, showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/after-render.ts";
 import { copy } from "../ui/clipboard.ts";
+import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Form, InputError } from "../ui/form.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { Page } from "../ui/page.tsx";
+import { keepFocus, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { matches } from "./filter.ts";
@@ -323,5 +327,45 @@ function Searched<T extends Row>({ title, noun, rows, view, textsOf, filters, is
       {found.length > 0 && <Rows label={title} rows={rows} shown={found.slice(0, ROWS_MAX)} view={view} />}
       {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, `other ${noun}`)}, search.</p>}
     </>
+  );
+}
+
+interface ActProps {
+  readonly title: string;
+  readonly submit: string;
+  /** True if it ends a row. */
+  readonly danger?: boolean;
+  readonly disabled?: boolean;
+  readonly act: (data: FormData) => Promise<unknown>;
+  /** The message afterwards, and what it offers. */
+  readonly done: string;
+  readonly offer?: () => Action | undefined;
+  /** Loaded again afterwards. */
+  readonly list: { readonly load: () => Promise<void> };
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog with the form of an act on a list. The row with the focus may be gone afterwards: then the title of the view has it. */
+export function ActDialog({ title, act, done, offer, list, onClose, children, ...form }: ActProps) {
+  const action = async (data: FormData) => {
+    try {
+      await act(data);
+    } catch (error) {
+      // The general message is about the quotas of vaults.
+      throw isErrorKind(error, "quota") ? new InputError(`${error.message}.`) : error;
+    }
+    onClose();
+    showToast(done, "done", offer?.());
+    if (form.danger) refreshHealth();
+    await list.load();
+    keepFocus();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form action={action} onCancel={onClose} {...form}>
+        {children}
+      </Form>
+    </Dialog>
   );
 }

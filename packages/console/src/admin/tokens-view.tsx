@@ -8,11 +8,10 @@ import { Check } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { formatTime } from "../ui/time.ts";
-import { ActDialog } from "./act-dialog.tsx";
+import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
 import { shortId } from "./filter.ts";
 import { IssueToken } from "./issue-token.tsx";
 import { nameOfToken, people, type TokenRow, tokens } from "./lists.ts";
-import { AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
 import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
 
 /** The tokens of the service, with their vaults and expiry. Tokens are issued and revoked here. */

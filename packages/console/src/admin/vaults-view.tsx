@@ -1,25 +1,28 @@
 import { useSignal } from "@preact/signals";
-import type { AdminVault } from "@item-vault/client";
+import type { AdminVault, NewVault, VaultChange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
+import { explain } from "../failures/explain.ts";
 import { askFor } from "../grants.tsx";
 import { call } from "../state/client.ts";
+import { loadItems } from "../state/items.ts";
+import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
+import { signIn } from "../state/sign-in.ts";
+import { type Action, showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError } from "../ui/form.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate, withoutHidden } from "../ui/texts.ts";
 import { formatHour, formatTime } from "../ui/time.ts";
-import { ActDialog } from "./act-dialog.tsx";
+import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView } from "./rows.tsx";
 import { shortId } from "./filter.ts";
 import { adminVaults, nameOfVault, type VaultRow } from "./lists.ts";
-import { openUntil, openVaults } from "./open-session.ts";
-import { QUOTAS } from "./quotas.ts";
-import { AdminView, type DialogProps, ID_FACT, type RowsView } from "./rows.tsx";
+import { NameField } from "./name-field.tsx";
+import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
 import { dayColumn } from "./scope-column.tsx";
 import { ScopeField } from "./scope-field.tsx";
 import { canonicalScope, type Scope, scopeOf, wholeVaults } from "./scope.ts";
 import { VaultAccess } from "./vault-access.tsx";
-import { VaultForm, vaultList } from "./vault-form.tsx";
 
 /** The vaults of the service, for the admin: what they use of their quotas, creating, changing and deleting them. */
 
@@ -186,3 +189,113 @@ function OpenVaults() {
 /** Returns the newest vaults, at most as many as a session may open. `missing` begins with the newest vault. */
 const newestOf = (missing: readonly string[], opened: object): readonly string[] =>
   missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
+
+/** The vaults of the admin, and the session's vaults, which have their names and Items. */
+export const vaultList = {
+  load: () => {
+    if (session.value?.token) void loadItems();
+    return adminVaults.load();
+  },
+};
+
+/** Creates a vault, or changes the name, the description and the quotas of one. */
+export function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & { readonly onClose: () => void }) {
+  let created: string | undefined;
+  const create = async (body: NewVault) => (created = (await call("POST /v1/admin/vaults", { body })).data.id);
+  const act = (data: FormData): Promise<unknown> => {
+    const name = textOf(data, "name");
+    const description = textOf(data, "description");
+    // Only the changes are sent, so that another admin's changes stay.
+    const quotas = QUOTAS.filter((row) => !vault || textOf(data, row.name) !== presentQuota(row, vault.quota[row.name]));
+    const quota = Object.fromEntries(quotas.map((row) => [row.name, parseQuota(row, textOf(data, row.name))]));
+    if (!vault) return create({ name, description, quota });
+    const body: VaultChange = {
+      ...(name !== vault.name && { name }),
+      ...(description !== vault.description && { description }),
+      ...(quotas.length > 0 && { quota }),
+    };
+    if (Object.keys(body).length === 0) return Promise.resolve();
+    return call("PATCH /v1/admin/vaults/{vault}", { path: { vault: vault.id }, body });
+  };
+  const texts = vault
+    ? { title: "Edit vault", submit: "Save", done: "Vault changed" }
+    : { title: "Create vault", submit: "Create vault", done: "Vault created" };
+  return (
+    <ActDialog
+      {...texts}
+      act={act}
+      offer={() => (created === undefined ? undefined : openAction(created))}
+      list={vaultList}
+      onClose={onClose}
+    >
+      <NameField value={vault?.name ?? ""} />
+      <label>
+        Description
+        <textarea name="description" rows={2} defaultValue={vault?.description ?? ""} />
+      </label>
+      <fieldset>
+        <legend>Limits</legend>
+        <div class="quotas">
+          {QUOTAS.map((quota) => (
+            <label key={quota.name}>
+              {quota.most}
+              <input
+                name={quota.name}
+                type="number"
+                min={0}
+                step={1 / quota.unit}
+                aria-describedby="quota-help"
+                placeholder={String(Math.floor(quota.standard / quota.unit))}
+                defaultValue={vault ? presentQuota(quota, vault.quota[quota.name]) : ""}
+              />
+            </label>
+          ))}
+        </div>
+        <p id="quota-help" class="quiet">
+          Leave empty to use the default limits.
+        </p>
+      </fieldset>
+    </ActDialog>
+  );
+}
+
+/** Opens a new vault beside the session's other vaults. */
+const openAction = (id: string): Action => ({
+  label: "Open it",
+  run: () =>
+    void openVaults({ ...wholeVaults(canonicalScope(session.value?.token?.vaults ?? {})), [id]: "rw" }).catch((error: unknown) =>
+      showToast(explain(error), "failed"),
+    ),
+});
+
+/** Opens vaults to an admin: to the token or person of the session, or by a token that the session then acts as. */
+
+const LIFETIME = 12 * 60 * 60; // seconds, as a session lasts
+
+/** Opens vaults until the session ends, and then shows the Items. Throws an ItemVaultError. */
+export async function openVaults(vaults: Scope): Promise<void> {
+  // Who writes stays who they are in the log.
+  await (session.value?.token ? signIn({ vaults }) : signInAsConsole(vaults));
+  navigate({ view: "items" });
+}
+
+/**
+ * Issues a token, which the log of the admin shows, and adds it to the session. Its text is neither shown nor kept.
+ * Throws an ItemVaultError.
+ */
+async function signInAsConsole(vaults: Scope): Promise<void> {
+  const { data } = await call("POST /v1/admin/tokens", { body: { name: "console", vaults, expiresIn: LIFETIME } });
+  try {
+    await signIn({ token: data.token! });
+  } catch (error) {
+    // Nobody has the text of the token, so nobody can use it.
+    await call("DELETE /v1/admin/tokens/{token}", { path: { token: data.id } }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** When the session stops to open vaults: an ISO 8601 time. */
+export function openUntil(): string {
+  const { expiresAt, token } = session.value!;
+  return token && token.expiresAt < expiresAt ? token.expiresAt : expiresAt;
+}

@@ -3,7 +3,7 @@ import type { NewJob } from "@item-vault/client";
 import { showToast } from "../state/toasts.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form } from "../ui/form.tsx";
-import { KINDS, startJob } from "./jobs.ts";
+import { KINDS, startJob } from "./jobs.tsx";
 
 /** Asks before a job begins. */
 

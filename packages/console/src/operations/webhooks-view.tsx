@@ -1,25 +1,21 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Webhook, WebhookDelivery } from "@item-vault/client";
+import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
+import { ActDialog, AdminView, type DialogProps, ID_FACT, ListContent, type RowsView } from "../admin/rows.tsx";
 import { shortId } from "../admin/filter.ts";
-import { createList, vaultLabel } from "../admin/lists.ts";
-import { AdminView, ID_FACT, ListContent, type RowsView } from "../admin/rows.tsx";
+import { adminVaults, createList, nameOfVault, vaultLabel } from "../admin/lists.ts";
 import { dayColumn } from "../admin/scope-column.tsx";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { call } from "../state/client.ts";
+import { Field, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, textOf } from "../ui/form.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
+import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { type Column, Table } from "../ui/table.tsx";
-import {
-  ChangeWebhook,
-  DeleteWebhook,
-  describeFault,
-  NewWebhookDialog,
-  Outcome,
-  pathOf,
-  RotateSecret,
-  TestWebhook,
-  type WebhookRow,
-  webhooks,
-} from "./webhook-dialogs.tsx";
 
 /** The webhooks: which URL gets the events of which vault, and whether it gets them. */
 
@@ -109,3 +105,193 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { label: "Message", cell: ({ events, test }) => (test ? "test" : plural(events, "event")) },
   { label: "Took", cell: ({ milliseconds }) => `${milliseconds.toLocaleString("en")} ms` },
 ];
+
+/** The webhooks of all vaults, and the dialogs of one: adding, changing, testing and deleting it, and a new secret for its signatures. */
+
+export interface WebhookRow extends Webhook {
+  /** The id of the vault. */
+  readonly vault: string;
+}
+
+export const webhooks = createList(async () => {
+  const { data: vaults } = await call("GET /v1/admin/vaults");
+  return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+}, true);
+
+/** A vault that was since deleted has none. */
+async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
+  try {
+    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+    return data.map((webhook) => Object.assign(webhook, { vault }));
+  } catch (error) {
+    if (isErrorKind(error, "vault_not_found")) return [];
+    throw error;
+  }
+}
+
+/** The ids in the path of a webhook. */
+export const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
+
+type Fault = NonNullable<Webhook["lastError"]>["kind"];
+
+const FAULTS: Readonly<Record<Fault, string>> = {
+  status: "The receiver answered",
+  redirect: "Redirects are not followed. Change the URL: the receiver answered",
+  timeout: "The receiver did not answer in time",
+  network: "The receiver cannot be reached",
+  url: "The URL is not allowed any more. Change it",
+  restored: "The database was restored. Resume it under Change",
+  integrity: "Its stored record is damaged. Delete it and add it again",
+};
+
+/** Why an attempt failed, with the status of the receiver's answer. */
+export const describeFault = (kind: Fault, status: number | undefined): string =>
+  `${FAULTS[kind]}${status === undefined ? "" : ` ${status}`}.`;
+
+/** The outcome of an attempt to deliver. */
+export const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
+  error === undefined ? <>Accepted ({status})</> : <span class="broken">{describeFault(error, status)}</span>;
+
+const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
+
+type Props = DialogProps<WebhookRow>;
+
+const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
+
+const UrlField = ({ url }: { readonly url?: string | undefined }) => (
+  <Field
+    label="URL"
+    name="url"
+    type="url"
+    required
+    pattern="https://.*"
+    placeholder="https://example.com/events"
+    defaultValue={url}
+  />
+);
+
+interface SecretProps {
+  readonly title: string;
+  readonly submit: string;
+  /** The title of the dialog with the secret. */
+  readonly done: string;
+  /** Makes a webhook or a secret. */
+  readonly make: (data: FormData) => Promise<{ readonly data: Webhook }>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Makes a secret for signatures, and shows it once. */
+function SecretAct({ done, make, ...form }: SecretProps) {
+  const secret = useSignal<string | undefined>(undefined);
+  const action = async (data: FormData) => {
+    secret.value = (await make(data)).data.secret ?? "";
+    void webhooks.load();
+  };
+  if (secret.value === undefined) return <SecretForm secret="secret" action={action} {...form} />;
+  return (
+    <ShownOnce title={done} secret="secret" onClose={form.onClose}>
+      {(copySecret) => (
+        <>
+          <p>The receiver checks the signatures of messages with this secret. You won’t be able to see it again.</p>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={() => copySecret("The secret", secret.value!)}>
+              <Icon name="copy" />
+              Copy
+            </button>
+          </div>
+          <pre class="token-text">{secret.value}</pre>
+        </>
+      )}
+    </ShownOnce>
+  );
+}
+
+const addWebhook = (data: FormData) =>
+  call("POST /v1/admin/vaults/{vault}/webhooks", {
+    path: { vault: textOf(data, "vault") },
+    headers: keyed(),
+    body: { url: textOf(data, "url") },
+  });
+
+export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+  const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
+  return (
+    <SecretAct title="Add webhook" submit="Add webhook" done="Webhook added" make={addWebhook} onClose={onClose}>
+      <Select label="Vault" name="vault" options={usable.map((vault) => [vault.id, nameOfVault(vault)])} />
+      <UrlField />
+    </SecretAct>
+  );
+}
+
+export function RotateSecret({ row, onClose }: Props) {
+  const make = () => call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
+  return (
+    <SecretAct title="New secret" submit="Create new secret" done="New secret" make={make} onClose={onClose}>
+      <p>
+        Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
+        with the old one.
+      </p>
+    </SecretAct>
+  );
+}
+
+export function ChangeWebhook({ row, onClose }: Props) {
+  const stopped = row.state !== "ACTIVE";
+  const act = (data: FormData) => {
+    const [url, state] = [textOf(data, "url"), textOf(data, "state")];
+    const body: WebhookChange = {
+      ...(url !== row.url && { url }),
+      ...(state === "DISABLED" && { enabled: false }),
+      ...((state === "cursor" || state === "latest") && { resume: state }),
+    };
+    return call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
+  };
+  const states: readonly (readonly [string, string])[] = [
+    ...(row.state === "PAUSED" ? [["PAUSED", "Keep paused"] as const] : []),
+    ...(stopped
+      ? ([
+          ["cursor", "Resume and send missed events"],
+          ["latest", "Resume from now"],
+        ] as const)
+      : [["ACTIVE", "Keep sending"] as const]),
+    ["DISABLED", row.state === "DISABLED" ? "Keep disabled" : "Stop"],
+  ];
+  return (
+    <ActDialog title="Change webhook" submit="Save" act={act} done="Webhook changed" list={webhooks} onClose={onClose}>
+      <p class="quiet">Events of {vaultLabel(row.vault)}</p>
+      <UrlField url={row.url} />
+      <Select label="Deliveries" name="state" options={states} defaultValue={row.state} />
+    </ActDialog>
+  );
+}
+
+export function TestWebhook({ row, onClose }: Props) {
+  const result = useSignal<WebhookTest | undefined>(undefined);
+  const action = async () => {
+    result.value = undefined;
+    result.value = (await call(`POST ${PATH}/test`, { path: pathOf(row) })).data;
+  };
+  return (
+    <Dialog title="Send a test" onClose={onClose}>
+      <Form action={action} submit={result.value ? "Send another test" : "Send a test"} onCancel={onClose}>
+        <p>
+          <strong class="name">{row.url}</strong> receives one signed test message. The response has no effect.
+        </p>
+        <output>{result.value && <Outcome attempt={result.value} />}</output>
+      </Form>
+    </Dialog>
+  );
+}
+
+export function DeleteWebhook({ row, onClose }: Props) {
+  const remove = () => call(`DELETE ${PATH}`, { path: pathOf(row) });
+  const texts = { title: "Delete webhook?", submit: "Delete webhook", done: "Webhook deleted" };
+  return (
+    <ActDialog {...texts} danger act={remove} list={webhooks} onClose={onClose}>
+      <p>
+        <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
+      </p>
+    </ActDialog>
+  );
+}
