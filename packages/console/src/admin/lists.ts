@@ -12,12 +12,10 @@ export interface List<T> {
   readonly error: ReadonlySignal<unknown>;
   /** Does not throw. */
   readonly load: () => Promise<void>;
-  /** The rows have ids of vaults, whose names are those of `adminVaults`. */
-  readonly needsVaults: boolean;
 }
 
 /** Creates a list from a function that loads its rows. */
-export function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVaults: boolean): List<T> {
+export function createList<T>(fetchRows: () => Promise<readonly T[]>): List<T> {
   const rows = signal<readonly T[] | undefined>(undefined);
   const error = signal<unknown>(undefined);
   let newest = 0;
@@ -31,7 +29,7 @@ export function createList<T>(fetchRows: () => Promise<readonly T[]>, needsVault
       if (number === newest) error.value = caught;
     }
   };
-  return { rows, error, load, needsVaults };
+  return { rows, error, load };
 }
 
 export type VaultRow = AdminVault | BrokenVault;
@@ -42,11 +40,11 @@ export type RuleRow = (Rule | BrokenPerson) & { readonly kind: "rule" };
 export type WorkloadRow = IssuerRow | RuleRow;
 
 // The service sends the oldest first. The newest come first here, because a view shows only the first rows (ROWS_MAX in rows.tsx).
-export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data.toReversed(), false);
-export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed(), true);
-export const people = createList(async () => (await call("GET /v1/admin/people")).data.toReversed(), true);
+export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data.toReversed());
+export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed());
+export const people = createList(async () => (await call("GET /v1/admin/people")).data.toReversed());
 /** The issuers, the oldest first, each before its rules. Last the rules whose issuer is unknown, because their record does not open. */
-export const workloads = createList(fetchWorkloads, true);
+export const workloads = createList(fetchWorkloads);
 
 async function fetchWorkloads(): Promise<readonly WorkloadRow[]> {
   const [issuers, rules] = await Promise.all([call("GET /v1/admin/issuers"), call("GET /v1/admin/rules")]);

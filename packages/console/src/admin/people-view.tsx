@@ -14,7 +14,6 @@ import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
 export const PeopleView = () => (
   <AdminView
     title="People"
-    noun="person"
     list={people}
     empty="Invite your team."
     create={{ label: "Invite person", dialog: PersonForm }}

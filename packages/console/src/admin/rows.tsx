@@ -258,8 +258,6 @@ export function ListContent<T>({ list, empty, children }: ListProps<T>) {
 
 interface ViewProps<T> extends Omit<ListProps<T>, "children"> {
   readonly title: string;
-  /** One row, for people: `vault`. */
-  readonly noun: string;
   readonly create: { readonly label: string; readonly dialog: Part<{ readonly onClose: () => void }> };
   readonly view: RowsView<T>;
   /** Returns further searched texts beside the name. */
@@ -276,7 +274,7 @@ interface ViewProps<T> extends Omit<ListProps<T>, "children"> {
 export function AdminView<T extends Row>({ title, list, empty, create, children, below, ...rest }: ViewProps<T>) {
   const creating = useSignal(false);
   // Tokens, people and rules name their vaults by id.
-  useLayoutEffect(() => void (list.needsVaults && adminVaults.load()), []);
+  useLayoutEffect(() => void ((list as unknown) !== adminVaults && adminVaults.load()), []);
   useSignalEffect(() => void (takeAskedAct(create.label) && (creating.value = true)));
   const button = (
     <button type="button" class="primary" onClick={() => (creating.value = true)}>
@@ -302,7 +300,7 @@ const ROWS_MAX = 200;
 
 type SearchedProps<T> = Omit<ViewProps<T>, keyof ListProps<T> | "create" | "below"> & { readonly rows: readonly T[] };
 
-function Searched<T extends Row>({ title, noun, rows, view, textsOf, filters, isShown }: SearchedProps<T>) {
+function Searched<T extends Row>({ title, rows, view, textsOf, filters, isShown }: SearchedProps<T>) {
   const query = useSignal("");
   const label = `Search ${title.toLowerCase()}`;
   const found = rows.filter(
@@ -323,9 +321,9 @@ function Searched<T extends Row>({ title, noun, rows, view, textsOf, filters, is
           {filters}
         </search>
       )}
-      {found.length === 0 && <p class="empty">No {noun} matches.</p>}
+      {found.length === 0 && <p class="empty">Nothing matches.</p>}
       {found.length > 0 && <Rows label={title} rows={rows} shown={found.slice(0, ROWS_MAX)} view={view} />}
-      {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, `other ${noun}`)}, search.</p>}
+      {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, "other")}, search.</p>}
     </>
   );
 }

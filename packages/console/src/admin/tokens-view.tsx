@@ -29,7 +29,6 @@ export function TokensView() {
   return (
     <AdminView
       title="Tokens"
-      noun="token"
       list={tokens}
       empty="No tokens yet. Issue one for each program or person."
       create={{ label: "Issue token", dialog: IssueToken }}

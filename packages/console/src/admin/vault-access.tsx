@@ -35,7 +35,6 @@ export const holders: List<Holder> = {
   rows: computed(() => (LISTS.every(({ rows }) => rows.value) ? loadedHolders() : undefined)),
   error: computed(() => LISTS.map(({ error }) => error.value).find((error) => error !== undefined)),
   load: async () => void (await Promise.all(LISTS.map(({ load }) => load()))),
-  needsVaults: true,
 };
 
 export interface Access extends Holder {

@@ -29,7 +29,6 @@ import { VaultAccess } from "./vault-access.tsx";
 export const VaultsView = () => (
   <AdminView
     title="Vaults"
-    noun="vault"
     list={adminVaults}
     empty="No vaults yet. Create one to store items in it."
     create={{ label: "Create vault", dialog: VaultForm }}

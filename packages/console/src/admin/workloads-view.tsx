@@ -27,7 +27,6 @@ import type { Scope } from "./scope.ts";
 export const WorkloadsView = () => (
   <AdminView
     title="Workloads"
-    noun="issuer or rule"
     list={workloads}
     empty="Let CI jobs and pods sign in without a stored token. Add the platform they run on."
     create={{ label: "Add issuer", dialog: IssuerForm }}

@@ -1,13 +1,10 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
 import type { Dependency, Health } from "@item-vault/client";
-import { adminVaults, nameOfVault, type VaultRow } from "../admin/lists.ts";
+import { adminVaults, createList, nameOfVault, type VaultRow } from "../admin/lists.ts";
 import { ListContent } from "../admin/rows.tsx";
 import { VIEWS } from "../routes.ts";
 import { health, loadHealth } from "../state/health.ts";
 import { addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
 import { formatSize } from "../ui/size.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -15,33 +12,34 @@ import { type Fact, factsOf, isEmpty, nameOfPart, type Status, verdictOf } from 
 
 /** The state of the service for people: the report of /health in words and unchanged, and the use of the database's space. */
 
+const reports = createList(async () => {
+  try {
+    await loadHealth();
+    return [health.value!];
+  } catch (error) {
+    health.value = undefined; // What it said before may not be so any more.
+    throw error;
+  }
+});
+
 export function HealthView() {
-  const failure = useSignal<unknown>(undefined);
-  const load = async () => {
-    failure.value = undefined;
-    try {
-      await loadHealth();
-    } catch (error) {
-      health.value = undefined; // What it said before may not be so any more.
-      failure.value = error;
-    }
-  };
-  useLayoutEffect(() => void load(), []);
   const again = (
-    <button type="button" onClick={() => void load()}>
+    <button type="button" onClick={() => void reports.load()}>
       Check again
     </button>
   );
   return (
     <Page title="Health" actions={again}>
-      {!health.value && failure.value === undefined && <p class="quiet">Loading…</p>}
-      {failure.value !== undefined && <Failure error={failure.value} retry={() => void load()} />}
-      {health.value && (
-        <>
-          <Facts facts={factsOf(health.value.dependencies, Date.now())} />
-          <Report health={health.value} />
-        </>
-      )}
+      <ListContent list={reports} empty="">
+        {() =>
+          health.value && (
+            <>
+              <Facts facts={factsOf(health.value.dependencies, Date.now())} />
+              <Report health={health.value} />
+            </>
+          )
+        }
+      </ListContent>
       {session.value!.admin && (
         <ListContent list={adminVaults} empty="No vaults yet.">
           {(vaults) => <VaultSizes vaults={vaults} />}

@@ -16,9 +16,8 @@ import { BackupDialog, RewrapDialog, VerifyDialog } from "./start-job.tsx";
 
 /** The backups of everything: making one, verifying, and restoring a vault or an Item. */
 
-const backups = createList(
-  async () => (await call("GET /v1/admin/backups")).data.map((one) => Object.assign(one, { id: String(one.number) })),
-  false,
+const backups = createList(async () =>
+  (await call("GET /v1/admin/backups")).data.map((one) => Object.assign(one, { id: String(one.number) })),
 );
 
 const DIALOGS = { backup: BackupDialog, verify: VerifyDialog, restore: RestoreDialog };
@@ -83,7 +82,7 @@ const BACKUPS: RowsView<Snapshot & { readonly id: string }> = {
 
 /** The root keys of the service: the use of each, and re-wrapping all keys with the active one. */
 
-const keys = createList(async () => (await call("GET /v1/admin/keys")).data, false);
+const keys = createList(async () => (await call("GET /v1/admin/keys")).data);
 
 export function KeysView() {
   const asking = useSignal(false);

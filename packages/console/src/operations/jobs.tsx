@@ -14,7 +14,7 @@ import { formatTime } from "../ui/time.ts";
 /** The jobs of the service (contract 26), and what they are called. */
 
 /** The newest 50, the newest first. */
-const jobs = createList(async () => (await call("GET /v1/admin/jobs")).data, false);
+const jobs = createList(async () => (await call("GET /v1/admin/jobs")).data);
 
 const ENDED: ReadonlySet<Job["state"]> = new Set(["done", "failed", "stopped"]);
 const hasEnded = ({ state }: Job): boolean => ENDED.has(state);

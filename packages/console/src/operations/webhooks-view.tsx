@@ -22,7 +22,6 @@ import { type Column, Table } from "../ui/table.tsx";
 export const WebhooksView = () => (
   <AdminView
     title="Webhooks"
-    noun="webhook"
     list={webhooks}
     empty="Get notified when a vault changes. Webhooks send IDs and times, never secrets."
     create={{ label: "Add webhook", dialog: NewWebhookDialog }}
@@ -84,10 +83,7 @@ const VIEW: RowsView<WebhookRow> = {
 function Deliveries({ row }: { readonly row: WebhookRow }) {
   const list = useMemo(() => {
     const path = pathOf(row);
-    return createList(
-      async () => (await call("GET /v1/admin/vaults/{vault}/webhooks/{webhook}/deliveries", { path })).data,
-      false,
-    );
+    return createList(async () => (await call("GET /v1/admin/vaults/{vault}/webhooks/{webhook}/deliveries", { path })).data);
   }, []);
   return (
     <ListContent list={list} empty="Nothing has been sent yet.">
@@ -116,7 +112,7 @@ export interface WebhookRow extends Webhook {
 export const webhooks = createList(async () => {
   const { data: vaults } = await call("GET /v1/admin/vaults");
   return (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
-}, true);
+});
 
 /** A vault that was since deleted has none. */
 async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
