@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { checkLooks } from "./support/accessibility.ts";
 import { reportOf } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
-import { chooseRowAction } from "./support/rows.ts";
+import { chooseAct } from "./support/rows.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
 
@@ -305,7 +305,7 @@ describe("the navigation", () => {
     const views = page.getByRole("navigation", { name: "Views" });
     await views.getByRole("link", { name: /^Tokens\W+2\W+need attention$/ }).waitFor();
     await reportOf(page, { service: "tokens", status: "WARNING", message: "Tokens end", count: 1 });
-    await chooseRowAction(page, `Revoke ${name}`);
+    await chooseAct(page, name, "Revoke…");
     await page.getByRole("dialog").getByRole("button", { name: "Revoke token" }).click();
     await views.getByRole("link", { name: /^Tokens\W+1\W+needs attention$/ }).waitFor();
     await expect.poll(() => page.getByRole("row").filter({ hasText: name }).count()).toBe(0);

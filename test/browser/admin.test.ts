@@ -7,7 +7,7 @@ import { readClipboard } from "./support/clipboard.ts";
 import { injectFault, revokeToken, stopFollowing } from "./support/faults.ts";
 import { openPage, serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { actionsOf, chooseRowAction } from "./support/rows.ts";
+import { actsOf, chooseAct, openPanel, openSection } from "./support/rows.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
 import { sharePage } from "./support/shared-page.ts";
@@ -95,7 +95,7 @@ it("creates a vault, changes its name and quotas, and deletes it when its name i
     quota: { items: 100_000, fileBytes: 1_500_000 },
   });
 
-  await chooseRowAction(page, "Edit Accounting");
+  await chooseAct(page, "Accounting", "Edit…");
   await dialogOf(page).getByLabel("Name").fill("Bookkeeping");
   await dialogOf(page).getByLabel("Items").fill("7");
   await dialogOf(page).getByLabel("Files in MB").fill("");
@@ -104,7 +104,7 @@ it("creates a vault, changes its name and quotas, and deletes it when its name i
   const changed = await findVault("Bookkeeping");
   expect(changed).toMatchObject({ description: "Invoices", quota: { items: 7, fileBytes: 10 * 1024 ** 3 } });
 
-  await chooseRowAction(page, "Delete Bookkeeping");
+  await chooseAct(page, "Bookkeeping", "Delete…");
   const destroy = dialogOf(page).getByRole("button", { name: "Delete vault" });
   await dialogOf(page).getByRole("textbox").fill("Bookkeepin");
   expect(await destroy.isDisabled()).toBe(true);
@@ -188,7 +188,7 @@ it("issues a token by keyboard, whose text is shown once and works until it is r
   expect(await sendRequest("GET", "v1/token", text)).toMatchObject({ name: "nightly job", vaults: { [vault]: "rw" } });
   expect(await rowOf(page, "nightly job").textContent()).toContain("By keyboard read, write");
 
-  await chooseRowAction(page, "Revoke nightly job");
+  await chooseAct(page, "nightly job", "Revoke…");
   expect(await dialogOf(page).textContent()).toContain("“nightly job” loses access immediately");
   await dialogOf(page).getByRole("button", { name: "Revoke token" }).click();
   await rowOf(page, "nightly job").waitFor({ state: "detached" });
@@ -340,8 +340,8 @@ it("says that records are damaged, and offers only to end them", async () => {
   await page.goto("/console/#/vaults");
   const vault = rowOf(page, "Damaged vault 00000000");
   expect(await vault.textContent()).toContain("Its stored record is damaged. It can only be deleted.");
-  expect(await actionsOf(vault)).toEqual(["Delete…"]);
-  await page.getByRole("button", { name: "Delete Damaged vault 00000000" }).click();
+  expect(await actsOf(page, "Damaged vault 00000000")).toEqual(["Delete…"]);
+  await page.getByRole("button", { name: "Delete…" }).click();
   await dialogOf(page).getByRole("textbox", { name: "Type 00000000 to confirm" }).waitFor();
   await page.keyboard.press("Escape");
 
@@ -374,8 +374,8 @@ it("shows who can open a vault: the people, tokens and rules that name it, with 
   await admin("DELETE", `tokens/${revoked.id}`);
 
   const page = await openOwnView("vaults", name, other, "A reader", "A stranger", "A revoked token", "Any issuer", "A rule");
-  await chooseRowAction(page, `Who has access to ${name}`);
-  const table = dialogOf(page).getByRole("table", { name: "Who has access" });
+  const panel = await openSection(page, name, "Who has access");
+  const table = panel.getByRole("table", { name: "Who has access" });
   await table.waitFor();
   const rows = await table.locator("tbody").getByRole("row").allTextContents();
   expect(rows.map((text) => text.replace(/in \d.*/, "…"))).toEqual([
@@ -386,14 +386,57 @@ it("shows who can open a vault: the people, tokens and rules that name it, with 
   expect(await checkLooks(page)).toBe("");
 });
 
+it("shows all of a row in a panel that a key opens and closes, and that copies its id", async () => {
+  const [name, vault] = [`In the panel ${crypto.randomUUID()}`, `Long ${crypto.randomUUID()}`];
+  const others = await Promise.all(["b", "c"].map((letter) => makeVault(`${vault} ${letter}`)));
+  const vaults = Object.fromEntries([await makeVault(`${vault} a`), ...others].map((id) => [id, "r"]));
+  const { id, expiresAt } = (await admin("POST", "tokens", { name, vaults })) as { id: string; expiresAt?: string };
+  const page = await openOwnView("tokens", name, ...["a", "b", "c"].map((letter) => `${vault} ${letter}`));
+  const button = page.getByRole("rowheader").getByRole("button", { name });
+  await rowOf(page, name).getByText("3 vaults").waitFor();
+  await button.press("Enter");
+  const panel = page.getByRole("region", { name });
+  await expect.poll(() => focused(page)).toBe(name);
+  for (const letter of ["a", "b", "c"]) await panel.getByText(`${vault} ${letter} read`).waitFor();
+  expect(await panel.locator(`time[datetime="${expiresAt}"]`).count()).toBe(1);
+  expect(await button.getAttribute("aria-expanded")).toBe("true");
+  await panel.getByRole("button", { name: "Copy ID" }).click();
+  expect(await readClipboard(page)).toBe(id);
+  expect(await checkLooks(page)).toBe("");
+  // Escape in a dialog of the panel ends the dialog alone.
+  await panel.getByRole("button", { name: "Revoke…" }).click();
+  await page.keyboard.press("Escape");
+  await dialogOf(page).waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toBe("Revoke…");
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+  await expect.poll(() => focused(page)).toBe(name);
+});
+
+it.each([
+  [1440, true],
+  [390, false],
+])("at %i pixels the panel of a row leaves the table beside it: %s", async (width, isBeside) => {
+  const name = `Beside ${crypto.randomUUID()}`;
+  await makeVault(name);
+  const page = await openOwnView("vaults", name);
+  await page.setViewportSize({ width, height: 780 });
+  await rowOf(page, name).getByRole("cell").first().click();
+  await page.getByRole("region", { name }).waitFor();
+  expect(await page.getByRole("table", { name: "Vaults" }).isVisible()).toBe(isBeside);
+  await page.getByRole("button", { name: "Close panel" }).click();
+  await page.getByRole("table", { name: "Vaults" }).waitFor();
+  await expect.poll(() => focused(page)).toBe(name);
+});
+
 it("says how many records do not open, where it shows who can open a vault", async () => {
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
   await showSample(page);
   await page.goto("/console/#/vaults");
   await rowOf(page, MARKUP).waitFor();
-  await chooseRowAction(page, `Who has access to ${MARKUP}`);
-  await dialogOf(page).getByText("3 records cannot be decrypted: the vaults they name are unknown.").waitFor();
-  expect(await dialogOf(page).getByRole("rowheader").count()).toBe(3);
+  const panel = await openSection(page, MARKUP, "Who has access");
+  await panel.getByText("3 records cannot be decrypted: the vaults they name are unknown.").waitFor();
+  expect(await panel.getByRole("rowheader").count()).toBe(3);
 });
 
 it("shows when a token was last used and what it has done, and asks for that only when it is opened", async () => {
@@ -412,18 +455,17 @@ it("shows when a token was last used and what it has done, and asks for that onl
   page.on("request", (request) => void (request.url().includes("/activity") && asked.push(request.url())));
   await rowOf(page, used).waitFor();
   expect(asked).toEqual([]);
-  await chooseRowAction(page, `Activity of ${used}`);
-  await dialogOf(page)
-    .getByText(/^Last used/)
-    .waitFor();
-  const entries = dialogOf(page).getByRole("row", { name: new RegExp(`created .* version 1 in ${name}`) });
+  const panel = await openPanel(page, used);
+  expect(asked).toEqual([]);
+  await panel.getByText("Activity", { exact: true }).click();
+  await panel.getByText(/^Last used/).waitFor();
+  const entries = panel.getByRole("row", { name: new RegExp(`created .* version 1 in ${name}`) });
   await expect.poll(() => entries.count()).toBe(50);
   expect(await checkLooks(page)).toBe("");
-  await dialogOf(page).getByRole("button", { name: "Load older entries" }).click();
+  await panel.getByRole("button", { name: "Load older entries" }).click();
   await expect.poll(() => entries.count()).toBe(55);
-  await page.keyboard.press("Escape");
-  await chooseRowAction(page, `Activity of ${unused}`);
-  await dialogOf(page).getByText("Never used (in the retained activity log).").waitFor();
+  const other = await openSection(page, unused, "Activity");
+  await other.getByText("Never used (in the retained activity log).").waitFor();
   expect(asked.length).toBeGreaterThan(2);
 });
 
@@ -444,14 +486,14 @@ it("invites a person, changes their vaults and removes them", async () => {
   expect(await dialogOf(page).getByRole("alert").textContent()).toContain("There is a person with this email address already");
   await page.keyboard.press("Escape");
 
-  await chooseRowAction(page, "Change vaults of grace@example.com");
+  await chooseAct(page, "grace@example.com", "Change vaults…");
   await dialogOf(page).getByRole("checkbox", { name: "Write: Shared with people" }).check();
   await dialogOf(page).getByRole("button", { name: "Save" }).click();
   await row.getByText("read, write").waitFor();
   const people = (await admin("GET", "people")) as unknown as { email: string; vaults: object }[];
   expect(people.find(({ email }) => email === "grace@example.com")).toMatchObject({ vaults: { [vault]: "rw" } });
 
-  await chooseRowAction(page, "Remove grace@example.com");
+  await chooseAct(page, "grace@example.com", "Remove…");
   expect(await dialogOf(page).textContent()).toContain("can’t sign in any more. Tokens they have copied still work");
   await dialogOf(page).getByRole("button", { name: "Remove person" }).click();
   await row.waitFor({ state: "detached" });
@@ -535,13 +577,13 @@ it("adds an issuer and a rule that was tested with a token of it, and deletes th
   const granted = (await (await exchange()).json()) as { access_token: string; expires_in: number };
   expect(await sendRequest("GET", "v1/token", granted.access_token)).toMatchObject({ vaults: { [vault]: "r" } });
 
-  await chooseRowAction(page, "Delete rule Our cluster: shop");
+  await chooseAct(page, "Our cluster: shop", "Delete…");
   expect(await dialogOf(page).textContent()).toContain("will be deleted. Workloads lose access with their next request.");
   await dialogOf(page).getByRole("button", { name: "Delete rule" }).click();
   await rule.waitFor({ state: "detached" });
   await expect.poll(() => focused(page)).toBe("Workloads");
   await expect(sendRequest("GET", "v1/token", granted.access_token)).rejects.toThrow("401");
-  await chooseRowAction(page, "Delete issuer Our cluster");
+  await chooseAct(page, "Our cluster", "Delete…");
   expect(await dialogOf(page).textContent()).toContain("Our cluster and all its rules will be deleted");
   await dialogOf(page).getByRole("button", { name: "Delete issuer" }).click();
   await page.getByText("Let CI jobs and pods sign in").waitFor();
@@ -552,8 +594,7 @@ it("asks for the claims and permits of the issuer's preset, and says which recor
   await showSample(page);
   await page.goto("/console/#/workloads");
   expect(await rowOf(page, "Damaged issuer 00000001").textContent()).toContain("It can only be deleted.");
-  const broken = rowOf(page, "Damaged rule 00000000");
-  expect(await actionsOf(broken)).toEqual(["Delete…"]);
+  expect(await actsOf(page, "Damaged rule 00000000")).toEqual(["Delete…"]);
   await page.keyboard.press("Escape");
   expect(await page.getByRole("rowheader").last().textContent()).toContain("Damaged rule");
   const needed = dialogOf(page).getByRole("group", { name: "Claims" }).getByRole("textbox");

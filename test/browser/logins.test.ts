@@ -6,7 +6,7 @@ import { type PeopleService, startPeopleService } from "../sdk/support/people.ts
 import { checkLooks } from "./support/accessibility.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { chooseRowAction } from "./support/rows.ts";
+import { chooseAct } from "./support/rows.ts";
 
 /** People who confirm logins in the console (contract 28), at a service with Cloudflare Access. */
 
@@ -237,7 +237,7 @@ it("the lists of the admin show administrators, and the tokens of people", async
   await page.goto("/console/#/people");
   await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await chooseRowAction(page, `Change vaults of ${email}`);
+  await chooseAct(page, email, "Change vaults…");
   await page.getByLabel("Administrator").check();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("row").filter({ hasText: email }).getByText("Administrator").waitFor();

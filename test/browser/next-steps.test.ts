@@ -4,6 +4,7 @@ import { admin, makeToken, makeVault } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { openPage, serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
+import { openPanel } from "./support/rows.ts";
 import { login, seed } from "./support/seed.ts";
 
 /** What the views say where there is nothing, or something is missing or fails: the reason, and what to do next. */
@@ -140,9 +141,11 @@ describe("an administrator", () => {
     await page.route(`**/v1/admin/vaults/${vault}/webhooks`, (route) => route.fulfill({ json: rows }));
     await page.goto("/console/#/webhooks");
     const stateOf = (url: string) => page.getByRole("row", { name: url }).locator("td[data-label='State']");
-    await stateOf("https://hooks.example.com/").getByText("Failing: tried again for a day, then paused.").waitFor();
     await page.getByText("The receiver answered 503.").waitFor();
+    expect(await stateOf("https://hooks.example.com/").innerText()).toBe("Failing");
     expect(await stateOf("https://works.example.com/").innerText()).toBe("Active");
+    const panel = await openPanel(page, "https://hooks.example.com/");
+    await panel.getByText("Failing: tried again for a day, then paused.").waitFor();
     rows[0] = fault("redirect", 302);
     await page.reload();
     await page.getByText("Redirects are not followed. Change the URL: the receiver answered 302.").waitFor();

@@ -4,7 +4,7 @@ import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { openPage } from "./support/page.ts";
-import { chooseRowAction } from "./support/rows.ts";
+import { actsOf, chooseAct, openPanel, openSection } from "./support/rows.ts";
 import { login, seed } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
 
@@ -62,17 +62,17 @@ describe("webhooks", () => {
     const page = await openView("webhooks");
     const state = async () => ((await admin("GET", `vaults/${vault}/webhooks`)) as unknown as { state: string }[])[0]?.state;
     await rowOf(page, name).waitFor();
-    await chooseRowAction(page, `Change ${url}`);
+    await chooseAct(page, url, "Change…");
     await dialog(page).getByLabel("Deliveries").selectOption("Stop");
     await press(page, "Save");
     await rowOf(page, name).getByText("Disabled").waitFor();
     expect(await state()).toBe("DISABLED");
-    await chooseRowAction(page, `Change ${url}`);
+    await chooseAct(page, url, "Change…");
     await dialog(page).getByLabel("Deliveries").selectOption("Resume from now");
     await press(page, "Save");
     await rowOf(page, name).getByText("Active").waitFor();
     expect(await state()).toBe("ACTIVE");
-    await chooseRowAction(page, `New secret for ${url}`);
+    await chooseAct(page, url, "New secret…");
     await press(page, "Create new secret");
     const text = await dialog(page).locator("pre").innerText();
     // Nor does Back leave it without a warning.
@@ -84,7 +84,7 @@ describe("webhooks", () => {
     await page.getByText("The secret copied").waitFor();
     expect(await readClipboard(page)).toBe(text);
     await press(page, "Done");
-    await chooseRowAction(page, `Delete ${url}`);
+    await chooseAct(page, url, "Delete…");
     await press(page, "Delete webhook");
     await rowOf(page, name).waitFor({ state: "detached" });
     expect(await state()).toBeUndefined();
@@ -98,7 +98,7 @@ describe("webhooks", () => {
     await admin("POST", `vaults/${vault}/webhooks`, { url });
     const page = await openView("webhooks");
     await rowOf(page, url).waitFor();
-    await chooseRowAction(page, `Send a test to ${url}`);
+    await chooseAct(page, url, "Send a test…");
     await press(page, "Send a test");
     await dialog(page).getByText("Accepted (204)").waitFor();
     await press(page, "Send another test");
@@ -106,8 +106,8 @@ describe("webhooks", () => {
     expect(await checkLooks(page)).toBe("");
     await press(page, "Close");
     expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ state: "ACTIVE", failures: 0 }]);
-    await chooseRowAction(page, `Deliveries to ${url}`);
-    const results = dialog(page).getByRole("table", { name: "Deliveries" }).locator("tbody").getByRole("row");
+    const panel = await openSection(page, url, "Last deliveries");
+    const results = panel.getByRole("table", { name: "Deliveries" }).locator("tbody").getByRole("row");
     await results.nth(1).waitFor();
     const texts = await results.allTextContents();
     expect(texts.map((text) => /(Accepted \(204\)|The receiver answered 503\.)(test|event)/.exec(text)?.slice(1))).toEqual([
@@ -123,9 +123,9 @@ describe("webhooks", () => {
     await admin("POST", `vaults/${vault}/webhooks`, { url });
     const page = await openView("webhooks");
     await rowOf(page, url).waitFor();
-    await chooseRowAction(page, `Deliveries to ${url}`);
-    await dialog(page).getByText("Nothing has been sent yet.").waitFor();
-    expect(await dialog(page).getByRole("table").count()).toBe(0);
+    const panel = await openSection(page, url, "Last deliveries");
+    await panel.getByText("Nothing has been sent yet.").waitFor();
+    expect(await panel.getByRole("table").count()).toBe(0);
   });
 
   it("that are damaged, or fail, say so", async () => {
@@ -144,10 +144,7 @@ describe("webhooks", () => {
     await page.goto("/console/#/webhooks");
     await rowOf(page, "https://a.example/").getByText("The receiver answered 500.").waitFor();
     await rowOf(page, "https://a.example/").getByText("3 pending · 12 failed").waitFor();
-    await rowOf(page, "Damaged webhook")
-      .getByRole("button", { name: /^Actions/ })
-      .click();
-    expect(await page.locator(":popover-open button").allTextContents()).toEqual(["Delete…"]);
+    expect(await actsOf(page, "Damaged webhook 2")).toEqual(["Delete…"]);
   });
 });
 
@@ -246,7 +243,7 @@ describe("keys", () => {
     const search = page.getByLabel("Search vaults");
     if ((await search.count()) > 0) await search.fill(name);
     await rowOf(page, name).waitFor();
-    await chooseRowAction(page, `New key for ${name}`);
+    await chooseAct(page, name, "New key…");
     await press(page, "Renew key");
     await expect.poll(keyOf, PATIENT).not.toBe(before);
   });
@@ -305,16 +302,9 @@ it("a job that has found something names it, and a running one is stopped", asyn
   });
   await page.goto("/console/#/keys");
   await rowOf(page, "Verify stored data").getByText("1 finding").waitFor();
-  await rowOf(page, "Verify stored data")
-    .getByRole("button", { name: /^Actions/ })
-    .click();
-  await page.getByRole("button", { name: "Show findings" }).click();
-  await dialog(page).getByText("row unreadable").waitFor();
-  await dialog(page).getByText("the record does not open").waitFor();
-  await press(page, "Done");
-  await rowOf(page, "Back up")
-    .getByRole("button", { name: /^Actions/ })
-    .click();
-  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const panel = await openPanel(page, "Verify stored data");
+  await panel.getByText("row unreadable").waitFor();
+  await panel.getByText("the record does not open").waitFor();
+  await chooseAct(page, "Back up", "Stop");
   await expect.poll(() => requests).toEqual(["DELETE /v1/admin/jobs/1"]);
 });

@@ -1,10 +1,9 @@
 import type { ActivityEntry } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
-import { nameAgent } from "../../packages/console/src/activity/agents.ts";
 import { csvOf } from "../../packages/console/src/activity/csv.ts";
 import { boundsOf, NO_FILTERS } from "../../packages/console/src/activity/filters.ts";
-import { foldByDay } from "../../packages/console/src/activity/fold.ts";
-import { sentenceOf } from "../../packages/console/src/activity/sentences.ts";
+import { foldByDay } from "../../packages/console/src/activity/entries.ts";
+import { nameAgent, sentenceOf } from "../../packages/console/src/activity/sentences.ts";
 
 /** How entries of the activity log are shown and exported. */
 

@@ -16,7 +16,7 @@ export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>>
   workloads: lazy(() => import("./admin/workloads-view.tsx").then(({ WorkloadsView }) => WorkloadsView)),
   webhooks: lazy(() => import("./operations/webhooks-view.tsx").then(({ WebhooksView }) => WebhooksView)),
   backups: lazy(() => import("./operations/backups-view.tsx").then(({ BackupsView }) => BackupsView)),
-  keys: lazy(() => import("./operations/keys-view.tsx").then(({ KeysView }) => KeysView)),
+  keys: lazy(() => import("./operations/backups-view.tsx").then(({ KeysView }) => KeysView)),
   import: lazy(() => import("./import/import-view.tsx").then(({ ImportView }) => ImportView)),
   activity: lazy(() => import("./activity/activity-view.tsx").then(({ ActivityView }) => ActivityView)),
   authorize: lazy(() => import("./login/authorize-view.tsx").then(({ AuthorizeView }) => AuthorizeView)),

@@ -1,18 +1,26 @@
 import type { Locator, Page } from "playwright-core";
 
-/** Chooses an action of a row in a table of the administrator, by its accessible name: that of the action and that of the row. */
-export async function chooseRowAction(page: Page, name: string): Promise<void> {
-  const action = page.getByRole("button", { name, exact: true, includeHidden: true });
-  await page
-    .getByRole("row")
-    .filter({ has: action })
-    .getByRole("button", { name: /^Actions for/ })
-    .click();
-  await action.click();
+/** Opens the panel of a row in a table of the administrator, unless it is open, by the name of the row. */
+export async function openPanel(page: Page, name: string): Promise<Locator> {
+  const panel = page.locator(".panel").filter({ has: page.getByRole("heading", { name, exact: true, level: 2 }) });
+  if (!(await panel.isVisible())) await page.getByRole("rowheader").getByRole("button", { name, exact: true }).click();
+  await panel.waitFor();
+  return panel;
 }
 
-/** Opens the menu of a row. Out: the texts of its actions. */
-export async function actionsOf(row: Locator): Promise<string[]> {
-  await row.getByRole("button", { name: /^Actions for/ }).click();
-  return row.locator(":popover-open button").allTextContents();
+/** Chooses an act of a row in its panel. */
+export async function chooseAct(page: Page, name: string, act: string): Promise<void> {
+  await (await openPanel(page, name)).getByRole("button", { name: act, exact: true }).click();
+}
+
+/** Opens the panel of a row. Returns the labels of its acts. */
+export async function actsOf(page: Page, name: string): Promise<string[]> {
+  return (await openPanel(page, name)).locator(":scope > .buttons button").allTextContents();
+}
+
+/** Expands a section in the panel of a row, and returns the panel. */
+export async function openSection(page: Page, name: string, section: string): Promise<Locator> {
+  const panel = await openPanel(page, name);
+  await panel.locator("summary", { hasText: section }).click();
+  return panel;
 }

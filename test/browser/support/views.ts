@@ -29,5 +29,5 @@ export const viewsOf = ({
   ["backups", "backups", ".page .empty, .cards"],
   ["keys", "keys", ".cards"],
   ["activity", "activity", ".cards"],
-  ["health", "health", ".bars"],
+  ["health", "health", ".chart"],
 ];

@@ -1,6 +1,6 @@
 import type { ActivityEntry, AdminActivityEntry, BrokenActivityEntry, ExportedEntry } from "@item-vault/client";
 
-/** The subjects of entries in the activity logs, and their counts. All functions are pure. */
+/** The subjects of entries in the activity logs, their counts, and their rows. All functions are pure. */
 
 export type Entry = ActivityEntry | AdminActivityEntry | ExportedEntry;
 
@@ -55,3 +55,45 @@ export function countByDay(entries: readonly Listed[], today: Date, most: number
 /** The day of a time in the time zone of the browser, as 2026-11-22. */
 export const dayOf = (time: Date): string =>
   [time.getFullYear(), time.getMonth() + 1, time.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+
+/** A row of the page: an entry, or a run of the same reads. */
+export interface Row {
+  /** The newest entry of the run. */
+  readonly entry: Listed;
+  /** The number of entries. */
+  readonly count: number;
+}
+
+export interface DayOfRows {
+  /** The timestamp of the newest entry of the day; empty where no time is known. */
+  readonly timestamp: string;
+  readonly rows: readonly Row[];
+}
+
+/** Returns true if an entry is the load of a list, which each page of the console makes. */
+const isListRead = (entry: Entry): boolean =>
+  kindOf(entry) === "reads" && entry.resource.type === "VAULT" && itemsOf(entry).length === 0;
+
+/** Returns true if two entries are reads of lists by the same actor from the same place. */
+const isSameRead = (a: Listed, b: Listed): boolean =>
+  !isBroken(a) &&
+  !isBroken(b) &&
+  isListRead(a) &&
+  isListRead(b) &&
+  a.actor.id === b.actor.id &&
+  a.actor.userAgent === b.actor.userAgent &&
+  a.actor.requestIp === b.actor.requestIp;
+
+/** Groups entries, newest first, by day. A run of reads of lists is one row. */
+export function foldByDay(entries: readonly Listed[]): readonly DayOfRows[] {
+  const days: { timestamp: string; day: string; rows: { entry: Listed; count: number }[] }[] = [];
+  for (const entry of entries) {
+    const day = entry.timestamp ? dayOf(new Date(entry.timestamp)) : "";
+    let last = days.at(-1);
+    if (last?.day !== day) days.push((last = { timestamp: entry.timestamp ?? "", day, rows: [] }));
+    const run = last.rows.at(-1);
+    if (run && isSameRead(run.entry, entry)) run.count++;
+    else last.rows.push({ entry, count: 1 });
+  }
+  return days;
+}

@@ -1,66 +1,100 @@
-import type { Entry as ListedItem } from "../state/search.ts";
-import { addressOf } from "../state/route.ts";
+import type { ComponentChildren } from "preact";
+import { entries as items, may } from "../state/items.ts";
 import { knownName } from "../state/names.ts";
-import { formatFromNow } from "../ui/relative-time.ts";
-import { type Columns, Table } from "../ui/table.tsx";
+import { addressOf } from "../state/route.ts";
+import { FromNow } from "../ui/day.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { shorten, titleOf } from "../ui/texts.ts";
 import { DAY_MS, formatDate, formatHour, formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
-import { nameAgent } from "./agents.ts";
-import { type Entry, isBroken, itemsOf, kindOf, type Listed, vaultOf } from "./entries.ts";
-import { itemName } from "./filter-bar.tsx";
-import { foldByDay, type Row } from "./fold.ts";
+import { type Entry, foldByDay, isBroken, itemsOf, kindOf, type Row, vaultOf } from "./entries.ts";
+import type { Entries } from "./load.ts";
 import { vaultNameOf } from "./names.ts";
-import { sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
-import { shorten } from "../ui/texts.ts";
-import { may } from "../state/items.ts";
+import { nameAgent, sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
 
 interface Props {
-  readonly entries: readonly Listed[];
-  readonly items: readonly ListedItem[];
+  readonly entries: Entries;
   /** Absent: the names of the vaults of the session. */
   readonly nameOfVault?: (id: string) => string;
+  /** A summary of the loaded entries. */
+  readonly children?: ComponentChildren;
 }
 
-/** The entries by day, the newest first. A run of reads of lists is one row. */
-export const EntryTable = ({ entries, items, nameOfVault = vaultNameOf }: Props) => (
-  <>
-    {foldByDay(entries).map(({ timestamp, rows }) => (
-      <section key={timestamp} aria-label={nameOfDay(timestamp)}>
-        <h2>{nameOfDay(timestamp)}</h2>
-        <Table label={`Entries, ${nameOfDay(timestamp)}`} rows={rows} keyOf={keyOf} columns={columnsOf({ items, nameOfVault })} />
-      </section>
-    ))}
-  </>
-);
+/** The entries by day, the newest first, which of them may be missing, and the button that loads older ones. A run of reads of lists is one row. */
+export function EntryList({ entries: { loaded, state, failure, more }, nameOfVault = vaultNameOf, children }: Props) {
+  const { entries, next, gap } = loaded.value;
+  const isLoading = state.value === "loading";
+  return (
+    <>
+      {state.value === "failed" && <Failure error={failure.value} retry={() => void more()} />}
+      {foldByDay(entries).map(({ timestamp, rows }) => (
+        <section key={timestamp} aria-label={nameOfDay(timestamp)}>
+          <h2>{nameOfDay(timestamp)}</h2>
+          <Table label={`Entries, ${nameOfDay(timestamp)}`} rows={rows} keyOf={keyOf} columns={columnsOf(nameOfVault)} />
+        </section>
+      ))}
+      {gap !== undefined && (
+        <p class="quiet">Up to {formatTime(gap)}, reads, denials and sign-ins may be missing: a log had too many entries.</p>
+      )}
+      <p class="more">
+        {state.value === "loaded" && children}
+        {next !== undefined && (
+          <button type="button" disabled={isLoading} onClick={() => void more()}>
+            Load older entries
+          </button>
+        )}
+        {isLoading && <span class="quiet">Loading…</span>}
+      </p>
+    </>
+  );
+}
 
 const keyOf = ({ entry }: Row): string => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`;
 
-/** The functions that name the Items and the vaults of entries. */
-type Names = Required<Omit<Props, "entries">>;
-
-const columnsOf = (names: Names): Columns<Row> => [
+const columnsOf = (nameOfVault: (id: string) => string): readonly Column<Row>[] => [
   { label: "Time", cell: ({ entry: { timestamp = "" } }) => <Time timestamp={timestamp} /> },
   { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} vault={writtenVault(entry)} /> },
   {
     label: "What",
     cell: ({ entry, count }) =>
-      isBroken(entry) ? "damaged entry" : count > 1 ? `${VIEWED_LIST} (${count}×)` : <What entry={entry} names={names} />,
+      isBroken(entry) ? (
+        "damaged entry"
+      ) : count > 1 ? (
+        `${VIEWED_LIST} (${count}×)`
+      ) : (
+        <>
+          {entry.result === "DENY" && <strong class="denied">refused: </strong>}
+          <What entry={entry} nameOfVault={nameOfVault} />
+        </>
+      ),
   },
-  { label: "Client", cell: ({ entry }) => !isBroken(entry) && <From actor={entry.actor} /> },
+  {
+    label: "Client",
+    cell: ({ entry }) =>
+      !isBroken(entry) && (
+        <span class="quiet">
+          <span class="agent" title={entry.actor.userAgent}>
+            {nameAgent(entry.actor.userAgent)}
+          </span>
+          {entry.actor.requestIp}
+        </span>
+      ),
+  },
 ];
 
 /** The vault in which the actor has written; empty for other entries, because the service names only those who write. */
 const writtenVault = (entry: Entry): string => (kindOf(entry) === "writes" ? vaultOf(entry) : "");
 
 /** In words within the last day, then the hour. */
-const Time = ({ timestamp }: { readonly timestamp: string }) => {
-  const isRecent = timestamp !== "" && Date.now() - Date.parse(timestamp) < DAY_MS;
-  return (
+const Time = ({ timestamp }: { readonly timestamp: string }) =>
+  timestamp !== "" && Date.now() - Date.parse(timestamp) < DAY_MS ? (
+    <FromNow time={timestamp} />
+  ) : (
     <time class="day" dateTime={timestamp} title={formatTime(timestamp)}>
-      {isRecent ? formatFromNow(timestamp, Date.now()) : timestamp === "" ? "unknown time" : formatHour(timestamp)}
+      {timestamp === "" ? "unknown time" : formatHour(timestamp)}
     </time>
   );
-};
 
 function nameOfDay(timestamp: string): string {
   if (timestamp === "") return "Unknown time";
@@ -70,39 +104,21 @@ function nameOfDay(timestamp: string): string {
   return day === today ? "Today" : day === yesterday ? "Yesterday" : formatDate(timestamp);
 }
 
-const From = ({ actor: { requestIp, userAgent } }: Pick<Entry, "actor">) => (
-  <span class="quiet">
-    <span class="agent" title={userAgent}>
-      {nameAgent(userAgent)}
-    </span>
-    {requestIp}
-  </span>
-);
-
-interface WhatProps {
-  readonly entry: Entry;
-  readonly names: Names;
+/** The title of an Item that the session lists; words with the beginning of its id otherwise. */
+export function itemName(id: string): string {
+  const found = items.value.find(({ item }) => item.id === id);
+  return found ? titleOf(found.item) : `an item (${id.slice(0, 8)})`;
 }
 
-const What = ({ entry, names }: WhatProps) => (
-  <>
-    {entry.result === "DENY" && <strong class="denied">refused: </strong>}
-    {itemsOf(entry).length > 0 ? <Subject entry={entry} names={names} /> : <Sentence entry={entry} names={names} />}
-  </>
-);
-
-/** The title has the id of the entry's subject. */
-const Sentence = ({ entry, names: { nameOfVault } }: WhatProps) => (
-  <span title={subjectId(entry)}>
-    {sentenceOf(entry, (id) => shorten(id === vaultOf(entry) ? nameOfVault(id) : knownName(id)))}
-  </span>
-);
-
-function Subject({ entry, names: { items, nameOfVault } }: WhatProps) {
+/** The action of an entry and its subject. The title of a sentence has the id of the subject. */
+function What({ entry, nameOfVault }: { readonly entry: Entry; readonly nameOfVault: (id: string) => string }) {
   const vault = vaultOf(entry);
-  const shortName = shorten(nameOfVault(vault)) || "a deleted vault";
   const ids = itemsOf(entry);
   const version = "itemVersion" in entry.resource ? entry.resource.itemVersion : undefined;
+  if (ids.length === 0)
+    return (
+      <span title={subjectId(entry)}>{sentenceOf(entry, (id) => shorten(id === vault ? nameOfVault(id) : knownName(id)))}</span>
+    );
   return (
     <>
       {" "}
@@ -111,13 +127,14 @@ function Subject({ entry, names: { items, nameOfVault } }: WhatProps) {
         <span key={id}>
           {index > 0 && ", "}
           {may(vault, "r") ? (
-            <a href={addressOf({ view: "items", vault, item: id })}>{shorten(itemName(items, id))}</a>
+            <a href={addressOf({ view: "items", vault, item: id })}>{shorten(itemName(id))}</a>
           ) : (
-            shorten(itemName(items, id))
+            shorten(itemName(id))
           )}
         </span>
       ))}
-      {version !== undefined && <span class="quiet"> version {version}</span>} in {shortName}
+      {version !== undefined && <span class="quiet"> version {version}</span>} in{" "}
+      {shorten(nameOfVault(vault)) || "a deleted vault"}
     </>
   );
 }

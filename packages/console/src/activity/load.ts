@@ -1,3 +1,4 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { firstIdAt, timeOf } from "@item-vault/model/ids";
 import type { Listed } from "./entries.ts";
 import { call } from "../state/client.ts";
@@ -60,7 +61,7 @@ export async function loadPages(
   return { entries: shown, next, gap };
 }
 
-/** Loads at most some 500 entries of a log that match. In and out: as `loadPages`. */
+/** Loads at most some 500 entries of a log that match. Returns what `loadPages` returns. */
 export function loadEntries(log: Log, filters: Filters, before: string | undefined): Promise<Loaded> {
   const { before: until, from } = boundsOf(filters);
   const first = before ?? (until === undefined ? undefined : firstIdAt(until));
@@ -71,4 +72,31 @@ export function loadEntries(log: Log, filters: Filters, before: string | undefin
 function beforeOf(headers: Headers): string | undefined {
   const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
   return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("before") ?? undefined);
+}
+
+/** The entries that a list shows, which grow page by page. */
+export interface Entries {
+  readonly loaded: ReadonlySignal<Loaded>;
+  readonly state: ReadonlySignal<"loading" | "loaded" | "failed">;
+  readonly failure: ReadonlySignal<unknown>;
+  /** Loads older entries. Does not throw. */
+  readonly more: () => Promise<void>;
+}
+
+/** Creates a list of entries from a function that loads those before the `next` of the page before. */
+export function createEntries(load: (before: string | undefined) => Promise<Loaded>): Entries {
+  const loaded = signal<Loaded>({ entries: [] });
+  const state = signal<"loading" | "loaded" | "failed">("loading");
+  const failure = signal<unknown>(undefined);
+  const more = async () => {
+    state.value = "loading";
+    try {
+      const page = await load(loaded.value.next);
+      loaded.value = { ...page, entries: [...loaded.value.entries, ...page.entries] };
+      state.value = "loaded";
+    } catch (error) {
+      [failure.value, state.value] = [error, "failed"];
+    }
+  };
+  return { loaded, state, failure, more };
 }

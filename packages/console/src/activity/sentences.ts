@@ -1,7 +1,7 @@
 import { isolate } from "../ui/texts.ts";
 import { type Entry, vaultOf } from "./entries.ts";
 
-/** The action of an entry, in words. Pure. */
+/** The action of an entry, and the program that sent it, in words. Pure. */
 
 const VERBS = { READ: "viewed", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
@@ -65,4 +65,34 @@ export function sentenceOf(entry: Entry, nameOf: (id: string) => string): string
   // The name of a job is its kind, with an article.
   if (name !== "") return resource.type === "JOB" ? `${verb} ${name}` : `${verb} the ${noun} ${name}`;
   return `${verb} ${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
+}
+
+/** The first matching pattern counts, because most browsers name others too. */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/Edg(?:A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/Chrome\/|CriOS\/|Chromium\//, "Chrome"],
+  [/Version\/.*Safari\//, "Safari"],
+];
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/Android/, "Android"],
+  [/iPhone|iPad/, "iOS"],
+  [/Windows/, "Windows"],
+  [/Mac OS X|Macintosh/, "macOS"],
+  [/CrOS/, "ChromeOS"],
+  [/Linux|X11/, "Linux"],
+];
+
+const first = (rows: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
+  rows.find(([pattern]) => pattern.test(text))?.[1];
+
+/** Names a `User-Agent` (RFC 9110 section 10.1.5), for example "Chrome on Linux" or "terraform 1.9"; "unknown program" if it is empty. */
+export function nameAgent(userAgent: string): string {
+  const browser = userAgent.startsWith("Mozilla/") ? first(BROWSERS, userAgent) : undefined;
+  const system = first(SYSTEMS, userAgent);
+  if (browser) return system ? `${browser} on ${system}` : browser;
+  const [, product, version] = /^([^\s/()]+)(?:\/v?(\d[\w.]*))?/.exec(userAgent) ?? [];
+  if (product === undefined) return "unknown program";
+  return version === undefined ? product : `${product} ${version}`;
 }

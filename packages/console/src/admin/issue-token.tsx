@@ -17,7 +17,7 @@ import { afterRender } from "../ui/after-render.ts";
 import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
 import { named, presentText } from "../ui/texts.ts";
 import { shortId } from "./filter.ts";
-import { vaultLabel } from "./vault-names.ts";
+import { vaultLabel } from "./lists.ts";
 
 /** Issues a token, then shows its text. */
 

@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { LIMITS } from "@item-vault/model/limits";
 import { matches } from "./filter.ts";
-import { moveInGrid } from "./grid-focus.ts";
-import { adminVaults } from "./lists.ts";
+import { moveInGrid } from "./grid-keys.ts";
+import { adminVaults, vaultLabel } from "./lists.ts";
 import { grants, type Operation, OPERATION_LABELS, OPERATIONS, type Scope, setOperation } from "./scope.ts";
-import { vaultLabel } from "./vault-names.ts";
 import { compareNames } from "../state/search.ts";
 
 /** The choice of vaults with their permissions: a grid of checkboxes with arrow keys. */

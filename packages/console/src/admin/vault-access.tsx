@@ -1,71 +1,85 @@
-import { useLayoutEffect } from "preact/hooks";
-import { Dialog, Done } from "../ui/dialog.tsx";
-import { Failure } from "../ui/failure.tsx";
+import { computed } from "@preact/signals";
+import { compareNames } from "../state/search.ts";
+import { FromNow } from "../ui/day.tsx";
 import { plural } from "../ui/plural.ts";
-import { formatFromNow } from "../ui/relative-time.ts";
-import { Table } from "../ui/table.tsx";
-import { named } from "../ui/texts.ts";
-import { formatTime } from "../ui/time.ts";
-import { type Access, ACCESS_KINDS, accessTo, countUnknown } from "./access.ts";
-import { people, tokens, workloads } from "./lists.ts";
-import { describeVaultScope } from "./scope.ts";
+import { type Column, Table } from "../ui/table.tsx";
+import { type List, nameOfPerson, nameOfToken, nameOfWorkload, people, tokens, workloads } from "./lists.ts";
+import { ListContent } from "./rows.tsx";
+import { canonicalScope, describeVaultScope, type TokenScope } from "./scope.ts";
 
-/** The access to a vault: its people, tokens and rules, with their permissions. */
-
-interface Props {
+/** A person, a token or a rule that may give access to vaults. */
+interface Holder {
   readonly id: string;
+  readonly kind: string;
   readonly name: string;
-  readonly onClose: () => void;
+  /** Expiry of the token. */
+  readonly expiresAt?: string;
+  /** Absent: its record is damaged, so its vaults are unknown. */
+  readonly vaults?: TokenScope;
 }
+
+/** An issuer names no vaults, and an ended token gives no access. People come first, then tokens and rules, each by name. */
+const loadedHolders = (): readonly Holder[] =>
+  [
+    (people.rows.value ?? []).flatMap((row) => [{ ...row, kind: "Person", name: nameOfPerson(row) }]),
+    (tokens.rows.value ?? []).flatMap((row) => (row.endedAt ? [] : [{ ...row, kind: "Token", name: nameOfToken(row) }])),
+    (workloads.rows.value ?? []).flatMap((row) =>
+      row.kind === "rule" ? [{ ...row, kind: "Rule for workloads", name: nameOfWorkload(row) }] : [],
+    ),
+  ].flatMap((group: readonly Holder[]) => group.toSorted((a, b) => compareNames(a.name, b.name)));
 
 const LISTS = [people, tokens, workloads];
 
-export function VaultAccess({ id, name, onClose }: Props) {
-  const load = () => LISTS.forEach((list) => void list.load());
-  useLayoutEffect(load, []);
-  const error = LISTS.map((list) => list.error.value).find((one) => one !== undefined);
-  return (
-    <Dialog title={`Who has access to ${named(name)}`} onClose={onClose}>
-      <div class="rows">{error === undefined ? <Content vault={id} /> : <Failure error={error} retry={load} />}</div>
-      <Done onClose={onClose} />
-    </Dialog>
-  );
+/** All holders of access, derived from the admin's lists. */
+export const holders: List<Holder> = {
+  rows: computed(() => (LISTS.every(({ rows }) => rows.value) ? loadedHolders() : undefined)),
+  error: computed(() => LISTS.map(({ error }) => error.value).find((error) => error !== undefined)),
+  load: async () => void (await Promise.all(LISTS.map(({ load }) => load()))),
+};
+
+export interface Access extends Holder {
+  readonly scope: TokenScope[string];
 }
 
-function Content({ vault }: { readonly vault: string }) {
-  const [someTokens, somePeople, someWorkloads] = [tokens.rows.value, people.rows.value, workloads.rows.value];
-  if (!someTokens || !somePeople || !someWorkloads) return <p class="quiet">Loading…</p>;
-  const lists = { tokens: someTokens, people: somePeople, workloads: someWorkloads };
-  const access = accessTo(vault, lists);
-  const unknown = countUnknown(lists);
-  return (
-    <>
-      {access.length === 0 ? (
-        <p>No token, person or rule has access to this vault.</p>
-      ) : (
-        <Table label="Who has access" rows={access} keyOf={({ kind, id }) => `${kind} ${id}`} columns={COLUMNS} />
-      )}
-      {unknown > 0 && <p class="broken">{plural(unknown, "record")} cannot be decrypted: the vaults they name are unknown.</p>}
-      <p class="quiet explanation">
-        Administrators can issue tokens for every vault. Workload tokens expire after a few minutes.
-      </p>
-    </>
-  );
-}
+/** Returns the access to a vault, by its canonical id. */
+export const accessTo = (vault: string, all: readonly Holder[]): readonly Access[] =>
+  all.flatMap((holder) => {
+    const scope = canonicalScope<TokenScope[string]>(holder.vaults ?? {})[vault];
+    return scope === undefined ? [] : [{ ...holder, scope }];
+  });
 
-const COLUMNS = [
-  { label: "Name", cell: ({ name }: Access) => <span class="name">{name}</span> },
-  { label: "Type", cell: ({ kind }: Access) => ACCESS_KINDS[kind] },
-  { label: "Permissions", cell: ({ scope }: Access) => describeVaultScope(scope) },
+/** Returns the number of broken records, whose vaults are unknown. */
+export const countUnknown = (all: readonly Holder[]): number => all.filter(({ vaults }) => vaults === undefined).length;
+
+/** The access to a vault: its people, tokens and rules, with their permissions. */
+export const VaultAccess = ({ row: { id } }: { readonly row: { readonly id: string } }) => (
+  <>
+    <ListContent list={holders} empty={NONE}>
+      {(all) => {
+        const [access, unknown] = [accessTo(id, all), countUnknown(all)];
+        return (
+          <>
+            {access.length === 0 && <p>{NONE}</p>}
+            {access.length > 0 && <Table label="Who has access" rows={access} keyOf={(one) => one.id} columns={COLUMNS} />}
+            {unknown > 0 && (
+              <p class="broken">{plural(unknown, "record")} cannot be decrypted: the vaults they name are unknown.</p>
+            )}
+          </>
+        );
+      }}
+    </ListContent>
+    <p class="quiet">Administrators can issue tokens for every vault. Workload tokens expire after a few minutes.</p>
+  </>
+);
+
+const NONE = "No token, person or rule has access to this vault.";
+
+const COLUMNS: readonly Column<Access>[] = [
+  { label: "Name", cell: ({ name }) => <span class="name">{name}</span> },
+  { label: "Type", cell: ({ kind }) => kind },
+  { label: "Permissions", cell: ({ scope }) => describeVaultScope(scope) },
   {
     label: "Expires",
-    cell: ({ expiresAt }: Access) =>
-      expiresAt === undefined ? (
-        <span class="quiet">never</span>
-      ) : (
-        <time class="day" dateTime={expiresAt} title={formatTime(expiresAt)}>
-          {formatFromNow(expiresAt, Date.now())}
-        </time>
-      ),
+    cell: ({ expiresAt }) => (expiresAt === undefined ? <span class="quiet">never</span> : <FromNow time={expiresAt} />),
   },
-] as const;
+];

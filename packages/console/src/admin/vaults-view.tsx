@@ -1,79 +1,60 @@
-import type { AdminVault } from "@item-vault/client";
-import { AdminList, type RowAction } from "./admin-list.tsx";
-import { adminVaults, type VaultRow } from "./lists.ts";
-import { QUOTAS } from "./quotas.ts";
-import { dayColumn, RowName } from "./row-cells.tsx";
-import { VaultAccess } from "./vault-access.tsx";
-import { VaultForm, refreshVaults } from "./vault-form.tsx";
-import { nameOfVault } from "./vault-names.ts";
 import { useSignal } from "@preact/signals";
-import { call } from "../state/client.ts";
-import { showToast } from "../state/toasts.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError } from "../ui/form.tsx";
-import { focusTitle } from "../ui/page.tsx";
-import { plural } from "../ui/plural.ts";
-import { withoutHidden, isolate } from "../ui/texts.ts";
-import { shortId } from "./filter.ts";
+import type { AdminVault, NewVault, VaultChange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
+import { explain } from "../failures/explain.ts";
 import { askFor } from "../grants.tsx";
+import { call } from "../state/client.ts";
+import { loadItems } from "../state/items.ts";
+import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
+import { signIn } from "../state/sign-in.ts";
+import { type Action, showToast } from "../state/toasts.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, InputError, textOf } from "../ui/form.tsx";
+import { plural } from "../ui/plural.ts";
+import { isolate, withoutHidden } from "../ui/texts.ts";
 import { formatHour, formatTime } from "../ui/time.ts";
+import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView } from "./rows.tsx";
+import { shortId } from "./filter.ts";
+import { adminVaults, nameOfVault, type VaultRow } from "./lists.ts";
+import { NameField } from "./name-field.tsx";
+import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
+import { dayColumn } from "./scope-column.tsx";
 import { ScopeField } from "./scope-field.tsx";
 import { canonicalScope, type Scope, scopeOf, wholeVaults } from "./scope.ts";
-import { openVaults, openUntil } from "./open-session.ts";
+import { VaultAccess } from "./vault-access.tsx";
 
 /** The vaults of the service, for the admin: what they use of their quotas, creating, changing and deleting them. */
 
 export const VaultsView = () => (
-  <AdminList
+  <AdminView
     title="Vaults"
-    noun="vault"
     list={adminVaults}
     empty="No vaults yet. Create one to store items in it."
-    create={{ label: "Create vault", dialog: (close) => <VaultForm onClose={close} /> }}
-    nameOf={nameOfVault}
-    columns={COLUMNS}
-    actions={ACTIONS}
+    create={{ label: "Create vault", dialog: VaultForm }}
+    view={VIEW}
   >
     <OpenVaults />
-  </AdminList>
+  </AdminView>
 );
 
-const COLUMNS = [
-  { label: "Name", cell: (vault: VaultRow) => <Name vault={vault} /> },
-  ...QUOTAS.map(({ label, name, format }) => ({
+const VIEW: RowsView<VaultRow> = {
+  name: "Name",
+  nameOf: nameOfVault,
+  notesOf: ({ description }) => [description],
+  damaged: "It can only be deleted.",
+  columns: QUOTAS.map(({ label, name, format }) => ({
     label,
-    cell: ({ usage, quota }: VaultRow) => <Used label={label} used={usage[name]} most={quota[name]} format={format} />,
+    cell: ({ usage, quota }) => <Used label={label} used={usage[name]} most={quota[name]} format={format} />,
   })),
-  dayColumn("Created"),
-] as const;
-
-const ACTIONS: readonly RowAction<VaultRow>[] = [
-  {
-    label: "Edit",
-    dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <VaultForm vault={vault} onClose={close} />),
-  },
-  {
-    label: "Who has access",
-    namedLabel: "Who has access to",
-    only: "shows",
-    dialogOf: (vault) =>
-      "broken" in vault ? undefined : (close) => <VaultAccess id={vault.id} name={vault.name} onClose={close} />,
-  },
-  {
-    label: "New key",
-    namedLabel: "New key for",
-    dialogOf: (vault) => ("broken" in vault ? undefined : (close) => <RenewKey vault={vault} onClose={close} />),
-  },
-  { label: "Delete", dialogOf: (vault) => (close) => <DeleteVault vault={vault} onClose={close} /> },
-];
-
-const Name = ({ vault }: { readonly vault: VaultRow }) => (
-  <RowName row={vault} name={nameOfVault(vault)} only="deleted">
-    {"description" in vault && vault.description !== "" && <span class="quiet">{vault.description}</span>}
-  </RowName>
-);
+  facts: [dayColumn("Created"), ID_FACT],
+  acts: [
+    { label: "Edit", dialog: VaultForm },
+    { label: "New key", dialog: RenewKey },
+  ],
+  end: { label: "Delete", dialog: DeleteVault },
+  sections: [{ label: "Who has access", content: VaultAccess }],
+};
 
 interface UsedProps {
   readonly label: string;
@@ -95,79 +76,59 @@ function Used({ label, used, most, format }: UsedProps) {
   );
 }
 
-/** Deletes a vault, when its name was typed. */
-
-interface Props {
-  readonly vault: VaultRow;
-  readonly onClose: () => void;
-}
-
 /** HTML shows white space as one space, and nobody sees or types hidden characters. */
 const normalize = (text: string): string => withoutHidden(text).replaceAll(/\s+/g, " ").trim();
 
-/** What has to be typed: the name, or the start of the id where there is none. */
-const confirmationOf = (vault: VaultRow): string => ("broken" in vault ? "" : normalize(vault.name)) || shortId(vault.id);
-
-function DeleteVault({ vault, onClose }: Props) {
+/** Deletes a vault, when its name was typed, or the start of the id where there is none. */
+function DeleteVault({ row: vault, onClose }: DialogProps<VaultRow>) {
   const typed = useSignal("");
-  const confirmation = confirmationOf(vault);
-  const action = async () => {
-    await call("DELETE /v1/admin/vaults/{vault}", { path: { vault: vault.id } });
-    showToast("Vault deleted");
-    onClose();
-    await refreshVaults();
-    focusTitle();
-  };
+  const confirmation = ("broken" in vault ? "" : normalize(vault.name)) || shortId(vault.id);
   return (
-    <Dialog title="Delete vault?" onClose={onClose}>
-      <Form action={action} submit="Delete vault" danger disabled={normalize(typed.value) !== confirmation} onCancel={onClose}>
-        <p>
-          This permanently deletes <strong class="name">{nameOfVault(vault)}</strong>
-          {vault.items === 0
-            ? ", which has no items. "
-            : ` and its ${plural(vault.items, "item")}, including versions and files. `}
-          Only a backup can bring it back.
-        </p>
-        <label>
-          Type <strong class="name">{confirmation}</strong> to confirm
-          <input
-            name="confirmation"
-            required
-            autocomplete="off"
-            spellcheck={false}
-            value={typed.value}
-            onInput={(event) => (typed.value = event.currentTarget.value)}
-          />
-        </label>
-      </Form>
-    </Dialog>
+    <ActDialog
+      title="Delete vault?"
+      submit="Delete vault"
+      danger
+      disabled={normalize(typed.value) !== confirmation}
+      act={() => call("DELETE /v1/admin/vaults/{vault}", { path: { vault: vault.id } })}
+      done="Vault deleted"
+      list={vaultList}
+      onClose={onClose}
+    >
+      <p>
+        This permanently deletes <strong class="name">{nameOfVault(vault)}</strong>
+        {vault.items === 0 ? ", which has no items. " : ` and its ${plural(vault.items, "item")}, including versions and files. `}
+        Only a backup can bring it back.
+      </p>
+      <label>
+        Type <strong class="name">{confirmation}</strong> to confirm
+        <input
+          name="confirmation"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          value={typed.value}
+          onInput={(event) => (typed.value = event.currentTarget.value)}
+        />
+      </label>
+    </ActDialog>
   );
 }
 
-function RenewKey({ vault, onClose }: { readonly vault: AdminVault; readonly onClose: () => void }) {
-  const action = async () => {
-    const request = { path: { vault: vault.id }, body: { replaces: vault.dataKey.id } };
-    await call("POST /v1/admin/vaults/{vault}/keys", request);
-    showToast("Key renewed");
-    onClose();
-    await refreshVaults();
-  };
+function RenewKey({ row: { id, name, dataKey }, onClose }: DialogProps<AdminVault>) {
+  const renew = () => call("POST /v1/admin/vaults/{vault}/keys", { path: { vault: id }, body: { replaces: dataKey.id } });
   return (
-    <Dialog title="New key for a vault" onClose={onClose}>
-      <Form action={action} submit="Renew key" onCancel={onClose}>
-        <p>
-          Everything saved in <strong class="name">{vault.name}</strong> from now on is encrypted with a new key. What is stored
-          keeps its key until it changes.
-        </p>
-      </Form>
-    </Dialog>
+    <ActDialog title="New key for a vault" submit="Renew key" act={renew} done="Key renewed" list={vaultList} onClose={onClose}>
+      <p>
+        Everything saved in <strong class="name">{name}</strong> from now on is encrypted with a new key. What is stored keeps its
+        key until it changes.
+      </p>
+    </ActDialog>
   );
 }
-
-/** Whether the session opens vaults besides the admin's routes, and the offer to open them. */
 
 const OPEN = "Open vaults for 12 hours";
 
+/** Whether the session opens vaults besides the admin's routes, and the offer to open them. */
 function OpenVaults() {
   const choosing = useSignal<Scope | undefined>(undefined);
   const usable = (adminVaults.rows.value ?? []).flatMap((vault) => ("broken" in vault ? [] : [vault.id]));
@@ -176,6 +137,12 @@ function OpenVaults() {
   const missing = usable.filter((id) => !Object.hasOwn(opened, id));
   if (usable.length === 0) return null;
   const choose = () => (choosing.value = { ...scopeOf(newestOf(missing, opened), "rw"), ...wholeVaults(opened) });
+  const close = () => (choosing.value = undefined);
+  const open = async () => {
+    const scope = choosing.value!;
+    if (Object.keys(scope).length === 0) throw new InputError("Choose at least one vault.");
+    await openVaults(scope);
+  };
   return (
     <div class="offer">
       {token ? (
@@ -203,16 +170,8 @@ function OpenVaults() {
         </button>
       </div>
       {choosing.value && (
-        <Dialog title={token ? "Open more vaults" : OPEN} onClose={() => (choosing.value = undefined)}>
-          <Form
-            action={async () => {
-              const scope = choosing.value!;
-              if (Object.keys(scope).length === 0) throw new InputError("Choose at least one vault.");
-              await openVaults(scope);
-            }}
-            submit="Open vaults"
-            onCancel={() => (choosing.value = undefined)}
-          >
+        <Dialog title={token ? "Open more vaults" : OPEN} onClose={close}>
+          <Form action={open} submit="Open vaults" onCancel={close}>
             {token ? (
               <p>These vaults stay open until you sign out. Activity is still recorded under your {person ? "name" : "token"}.</p>
             ) : (
@@ -229,3 +188,113 @@ function OpenVaults() {
 /** Returns the newest vaults, at most as many as a session may open. `missing` begins with the newest vault. */
 const newestOf = (missing: readonly string[], opened: object): readonly string[] =>
   missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
+
+/** The vaults of the admin, and the session's vaults, which have their names and Items. */
+export const vaultList = {
+  load: () => {
+    if (session.value?.token) void loadItems();
+    return adminVaults.load();
+  },
+};
+
+/** Creates a vault, or changes the name, the description and the quotas of one. */
+export function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & { readonly onClose: () => void }) {
+  let created: string | undefined;
+  const create = async (body: NewVault) => (created = (await call("POST /v1/admin/vaults", { body })).data.id);
+  const act = (data: FormData): Promise<unknown> => {
+    const name = textOf(data, "name");
+    const description = textOf(data, "description");
+    // Only the changes are sent, so that another admin's changes stay.
+    const quotas = QUOTAS.filter((row) => !vault || textOf(data, row.name) !== presentQuota(row, vault.quota[row.name]));
+    const quota = Object.fromEntries(quotas.map((row) => [row.name, parseQuota(row, textOf(data, row.name))]));
+    if (!vault) return create({ name, description, quota });
+    const body: VaultChange = {
+      ...(name !== vault.name && { name }),
+      ...(description !== vault.description && { description }),
+      ...(quotas.length > 0 && { quota }),
+    };
+    if (Object.keys(body).length === 0) return Promise.resolve();
+    return call("PATCH /v1/admin/vaults/{vault}", { path: { vault: vault.id }, body });
+  };
+  const texts = vault
+    ? { title: "Edit vault", submit: "Save", done: "Vault changed" }
+    : { title: "Create vault", submit: "Create vault", done: "Vault created" };
+  return (
+    <ActDialog
+      {...texts}
+      act={act}
+      offer={() => (created === undefined ? undefined : openAction(created))}
+      list={vaultList}
+      onClose={onClose}
+    >
+      <NameField value={vault?.name ?? ""} />
+      <label>
+        Description
+        <textarea name="description" rows={2} defaultValue={vault?.description ?? ""} />
+      </label>
+      <fieldset>
+        <legend>Limits</legend>
+        <div class="quotas">
+          {QUOTAS.map((quota) => (
+            <label key={quota.name}>
+              {quota.most}
+              <input
+                name={quota.name}
+                type="number"
+                min={0}
+                step={1 / quota.unit}
+                aria-describedby="quota-help"
+                placeholder={String(Math.floor(quota.standard / quota.unit))}
+                defaultValue={vault ? presentQuota(quota, vault.quota[quota.name]) : ""}
+              />
+            </label>
+          ))}
+        </div>
+        <p id="quota-help" class="quiet">
+          Leave empty to use the default limits.
+        </p>
+      </fieldset>
+    </ActDialog>
+  );
+}
+
+/** Opens a new vault beside the session's other vaults. */
+const openAction = (id: string): Action => ({
+  label: "Open it",
+  run: () =>
+    void openVaults({ ...wholeVaults(canonicalScope(session.value?.token?.vaults ?? {})), [id]: "rw" }).catch((error: unknown) =>
+      showToast(explain(error), "failed"),
+    ),
+});
+
+/** Opens vaults to an admin: to the token or person of the session, or by a token that the session then acts as. */
+
+const LIFETIME = 12 * 60 * 60; // seconds, as a session lasts
+
+/** Opens vaults until the session ends, and then shows the Items. Throws an ItemVaultError. */
+export async function openVaults(vaults: Scope): Promise<void> {
+  // Who writes stays who they are in the log.
+  await (session.value?.token ? signIn({ vaults }) : signInAsConsole(vaults));
+  navigate({ view: "items" });
+}
+
+/**
+ * Issues a token, which the log of the admin shows, and adds it to the session. Its text is neither shown nor kept.
+ * Throws an ItemVaultError.
+ */
+async function signInAsConsole(vaults: Scope): Promise<void> {
+  const { data } = await call("POST /v1/admin/tokens", { body: { name: "console", vaults, expiresIn: LIFETIME } });
+  try {
+    await signIn({ token: data.token! });
+  } catch (error) {
+    // Nobody has the text of the token, so nobody can use it.
+    await call("DELETE /v1/admin/tokens/{token}", { path: { token: data.id } }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** When the session stops to open vaults: an ISO 8601 time. */
+export function openUntil(): string {
+  const { expiresAt, token } = session.value!;
+  return token && token.expiresAt < expiresAt ? token.expiresAt : expiresAt;
+}

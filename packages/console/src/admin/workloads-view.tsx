@@ -1,102 +1,106 @@
-import { PRESETS, PRESET_NAMES, type PresetName } from "@item-vault/model/workload-presets";
-import { AdminList, type RowAction } from "./admin-list.tsx";
-import { shortId } from "./filter.ts";
-import { type WorkloadRow, workloads } from "./lists.ts";
-import { PRESET_LABELS } from "./preset-labels.ts";
-import { dayColumn, RowName, SCOPE_COLUMN, scopeTexts } from "./row-cells.tsx";
-import { nameOfWorkload } from "./row-names.ts";
-import { RuleForm } from "./rule-form.tsx";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Issuer, NewIssuer, NewRule, PastExchange } from "@item-vault/client";
+import { LIMITS } from "@item-vault/model/limits";
+import { type Permit, PRESET_NAMES, type PresetName, PRESETS } from "@item-vault/model/workload-presets";
 import { call } from "../state/client.ts";
-import { refreshHealth } from "../state/health.ts";
 import { showToast } from "../state/toasts.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { Check, Field, Select } from "../ui/controls.tsx";
+import { FromNow } from "../ui/day.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Form, InputError, textOf } from "../ui/form.tsx";
-import { focusTitle } from "../ui/page.tsx";
-import { useSignal } from "@preact/signals";
-import type { NewIssuer } from "@item-vault/client";
-import { explainQuota } from "./explain-quota.ts";
+import { plural } from "../ui/plural.ts";
+import { type Column, Table } from "../ui/table.tsx";
+import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
+import { shortId } from "./filter.ts";
+import { parseLifetime, RULE_LIFETIMES } from "./lifetime-field.tsx";
+import { nameOfWorkload, type WorkloadRow, workloads } from "./lists.ts";
 import { NameField } from "./name-field.tsx";
+import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
+import { ScopeField } from "./scope-field.tsx";
+import type { Scope } from "./scope.ts";
 
 /** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules. They are added, tested and deleted here. */
 
 export const WorkloadsView = () => (
-  <AdminList
+  <AdminView
     title="Workloads"
-    noun="issuer or rule"
     list={workloads}
     empty="Let CI jobs and pods sign in without a stored token. Add the platform they run on."
-    create={{ label: "Add issuer", dialog: (close) => <IssuerForm onClose={close} /> }}
-    nameOf={nameOfWorkload}
+    create={{ label: "Add issuer", dialog: IssuerForm }}
+    view={VIEW}
     // The id is searched too, because the log names rules by it.
-    textsOf={(row) => [nameOfWorkload(row), row.id, ...claimTexts(row), ...(row.kind === "rule" ? scopeTexts(row) : [])]}
-    columns={COLUMNS}
-    actions={ACTIONS}
+    textsOf={(row) => [row.id, ...claimTexts(row), ...(row.kind === "rule" ? scopeTexts(row) : [])]}
   />
 );
 
-const COLUMNS = [
-  { label: "Name", cell: (row: WorkloadRow) => <Name row={row} /> },
-  { label: "Claims", cell: (row: WorkloadRow) => <Claims row={row} /> },
-  {
-    label: SCOPE_COLUMN.label,
-    cell: (row: WorkloadRow) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : <span class="quiet">{explainRules(row)}</span>),
-  },
-  dayColumn("Created"),
-] as const;
+const VIEW: RowsView<WorkloadRow> = {
+  name: "Name",
+  nameOf: nameOfWorkload,
+  notesOf,
+  damaged: "It can only be deleted.",
+  columns: [
+    { label: "Claims", cell: (row) => <Claims row={row} /> },
+    {
+      label: SCOPE_COLUMN.label,
+      cell: (row) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : explainRules(row)),
+      full: (row) => (row.kind === "rule" ? SCOPE_COLUMN.full(row) : explainRules(row)),
+    },
+  ],
+  facts: [dayColumn("Created"), ID_FACT],
+  acts: [
+    {
+      label: "Add rule",
+      inTable: true,
+      when: ({ kind }) => kind === "issuer",
+      dialog: ({ row, onClose }) => <RuleForm issuer={row as Issuer} onClose={onClose} />,
+    },
+  ],
+  end: { label: "Delete", dialog: DeleteWorkload },
+};
 
-const explainRules = ({ id }: WorkloadRow): string =>
-  workloads.rows.value?.some((row) => "claims" in row && row.issuer === id)
-    ? "Set by its rules"
-    : "None: nothing can sign in before a rule is added";
+const explainRules = ({ id }: WorkloadRow) => (
+  <span class="quiet">
+    {workloads.rows.value?.some((row) => "claims" in row && row.issuer === id)
+      ? "Set by its rules"
+      : "None: nothing can sign in before a rule is added"}
+  </span>
+);
 
-const ACTIONS: readonly RowAction<WorkloadRow>[] = [
-  {
-    label: "Add rule",
-    namedLabel: "Add rule for",
-    visible: true,
-    dialogOf: (row) => ("preset" in row ? (close) => <RuleForm issuer={row} onClose={close} /> : undefined),
-  },
-  ...(["issuer", "rule"] as const).map((kind): RowAction<WorkloadRow> => ({
-    label: "Delete",
-    namedLabel: `Delete ${kind}`,
-    dialogOf: (row) =>
-      row.kind === kind ? (close) => <DeleteWorkload row={row} name={nameOfWorkload(row)} onClose={close} /> : undefined,
-  })),
-];
+/** The presets of issuers, for people. */
+const PRESET_LABELS: Readonly<Record<PresetName, string>> = {
+  github: "GitHub Actions",
+  gitlab: "GitLab CI",
+  buildkite: "Buildkite",
+  kubernetes: "Kubernetes",
+  generic: "Another platform",
+};
 
 /** Returns the details of a row that differ from most rows. */
-function detailsOf(row: WorkloadRow): readonly string[] {
-  if ("preset" in row) {
-    const once = row.once === PRESETS[row.preset].once ? "" : `Each token ${row.once ? "once" : "several times"}`;
-    return [`Issuer: ${PRESET_LABELS[row.preset]}`, once, row.jwks ? "With keys of its own" : ""].filter(Boolean);
-  }
-  if (!("claims" in row)) return [];
+function notesOf(row: Whole<WorkloadRow>): readonly (string | false | undefined)[] {
+  if (row.kind === "issuer")
+    return [
+      `Issuer: ${PRESET_LABELS[row.preset]}`,
+      row.once !== PRESETS[row.preset].once && `Each token ${row.once ? "once" : "several times"}`,
+      row.jwks && "With keys of its own",
+    ];
   const issuer = workloads.rows.value?.find(({ id }) => id === row.issuer);
   return [
     `Rule of ${issuer ? nameOfWorkload(issuer) : `issuer ${shortId(row.issuer)}`}`,
     row.people ? "For people" : `Tokens of ${Math.ceil(row.lifetime / 60)} min`,
-    row.admin ? "Administrators" : "",
-    row.dialect === "connect" ? "For clients of Connect" : "",
-  ].filter(Boolean);
+    row.admin && "Administrators",
+    row.dialect === "connect" && "For clients of Connect",
+  ];
 }
-
-const Name = ({ row }: { readonly row: WorkloadRow }) => (
-  <RowName row={row} name={nameOfWorkload(row)} only="deleted">
-    {detailsOf(row).map((text) => (
-      <span key={text} class="quiet">
-        {text}
-      </span>
-    ))}
-  </RowName>
-);
 
 /** The claims that tokens need, as `name = value`. A string is without quotation marks. */
 const claimTexts = (row: WorkloadRow): readonly string[] =>
-  "preset" in row
-    ? [`iss = ${row.issuer}`]
-    : "claims" in row
-      ? Object.entries(row.claims).map(([name, value]) => `${name} = ${value}`)
-      : [];
+  "broken" in row
+    ? []
+    : row.kind === "issuer"
+      ? [`iss = ${row.issuer}`]
+      : Object.entries(row.claims).map(([name, value]) => `${name} = ${value}`);
 
 const Claims = ({ row }: { readonly row: WorkloadRow }) =>
   "broken" in row ? (
@@ -109,43 +113,32 @@ const Claims = ({ row }: { readonly row: WorkloadRow }) =>
     </ul>
   );
 
-/** Deletes an issuer or a rule after a confirmation. */
-
-interface Props {
-  readonly row: WorkloadRow;
-  readonly name: string;
-  readonly onClose: () => void;
-}
-
-function DeleteWorkload({ row: { kind, id }, name, onClose }: Props) {
-  const action = async () => {
-    await (kind === "issuer"
+function DeleteWorkload({ row, onClose }: DialogProps<WorkloadRow>) {
+  const { kind, id } = row;
+  const remove = () =>
+    kind === "issuer"
       ? call("DELETE /v1/admin/issuers/{issuer}", { path: { issuer: id } })
-      : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } }));
-    showToast(kind === "issuer" ? "Issuer deleted" : "Rule deleted");
-    onClose();
-    refreshHealth();
-    await workloads.load();
-    focusTitle();
+      : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } });
+  const texts = {
+    title: `Delete ${kind}?`,
+    submit: `Delete ${kind}`,
+    done: kind === "issuer" ? "Issuer deleted" : "Rule deleted",
   };
   return (
-    <Dialog title={`Delete ${kind}?`} onClose={onClose}>
-      <Form action={action} submit={`Delete ${kind}`} danger onCancel={onClose}>
-        <p>
-          <strong class="name">{name}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads lose access
-          with their next request. You can’t undo this.
-        </p>
-      </Form>
-    </Dialog>
+    <ActDialog {...texts} danger act={remove} list={workloads} onClose={onClose}>
+      <p>
+        <strong class="name">{nameOfWorkload(row)}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads
+        lose access with their next request. You can’t undo this.
+      </p>
+    </ActDialog>
   );
 }
 
 /** Adds an issuer of workload tokens (contract 27.1). */
-
 function IssuerForm({ onClose }: { readonly onClose: () => void }) {
   const preset = useSignal(PRESET_NAMES[0]!);
   const { url = "", once } = PRESETS[preset.value];
-  const action = async (data: FormData) => {
+  const act = (data: FormData) => {
     const body: NewIssuer = {
       name: textOf(data, "name"),
       issuer: textOf(data, "issuer"),
@@ -153,53 +146,40 @@ function IssuerForm({ onClose }: { readonly onClose: () => void }) {
       ...(asksOnce(preset.value) && { once: data.has("once") }),
       ...parseKeys(textOf(data, "jwks")),
     };
-    await call("POST /v1/admin/issuers", { body }).catch(explainQuota);
-    onClose();
-    showToast("Issuer added. Add a rule for each of its workloads.");
-    void workloads.load();
+    return call("POST /v1/admin/issuers", { body });
   };
+  const texts = { title: "Add issuer", submit: "Add issuer", done: "Issuer added. Add a rule for each of its workloads." };
   return (
-    <Dialog title="Add issuer" onClose={onClose}>
-      <Form action={action} submit="Add issuer" onCancel={onClose}>
-        <NameField placeholder="e.g. GitHub" />
-        <label>
-          Platform
-          <select value={preset.value} onChange={(event) => (preset.value = event.currentTarget.value as PresetName)}>
-            {PRESET_NAMES.map((name) => (
-              <option key={name} value={name}>
-                {PRESET_LABELS[name]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label key={`${preset.value} URL`}>
-          URL
-          <input
-            name="issuer"
-            type="url"
-            required
-            pattern="https://.*"
-            title="A URL that begins with https://"
-            autocomplete="off"
-            aria-describedby="issuer-help"
-            defaultValue={url}
-          />
-        </label>
-        <p id="issuer-help" class="quiet">
-          Must match the <code>iss</code> claim exactly.
-        </p>
-        {asksOnce(preset.value) && (
-          <label key={`${preset.value} once`} class="check">
-            <input type="checkbox" name="once" defaultChecked={once} />
-            Accept each of its tokens only once
-          </label>
-        )}
-        <label>
-          Public keys, if the service cannot fetch them
-          <textarea name="jwks" rows={3} spellcheck={false} autocomplete="off" placeholder='{"keys": […]}' />
-        </label>
-      </Form>
-    </Dialog>
+    <ActDialog {...texts} act={act} list={workloads} onClose={onClose}>
+      <NameField placeholder="e.g. GitHub" />
+      <Select
+        label="Platform"
+        value={preset.value}
+        options={PRESET_NAMES.map((name) => [name, PRESET_LABELS[name]])}
+        onChange={(name) => (preset.value = name as PresetName)}
+      />
+      <Field
+        key={`${preset.value} URL`}
+        label="URL"
+        name="issuer"
+        type="url"
+        required
+        pattern="https://.*"
+        title="A URL that begins with https://"
+        help="issuer-help"
+        defaultValue={url}
+      />
+      <p id="issuer-help" class="quiet">
+        Must match the <code>iss</code> claim exactly.
+      </p>
+      {asksOnce(preset.value) && (
+        <Check key={`${preset.value} once`} name="once" label="Accept each of its tokens only once" defaultChecked={once} />
+      )}
+      <label>
+        Public keys, if the service cannot fetch them
+        <textarea name="jwks" rows={3} spellcheck={false} autocomplete="off" placeholder='{"keys": […]}' />
+      </label>
+    </ActDialog>
   );
 }
 
@@ -214,4 +194,199 @@ function parseKeys(text: string): Pick<NewIssuer, "jwks"> {
   } catch {
     throw new InputError("The public keys must be a JWK set in JSON, as the platform publishes it.");
   }
+}
+
+/** Adds a rule of an issuer (contract 27.3), after a test that shows which recent tokens it matches. */
+
+const PERMIT_LABELS: Readonly<Record<Permit, string>> = {
+  anyRepository: "For every repository of the owner",
+  allowSubject: "The subject (sub) may be the only claim",
+};
+
+const LIFETIMES = RULE_LIFETIMES.map(([label, seconds]) => [seconds, label] as const);
+
+interface Props {
+  readonly issuer: Issuer;
+  readonly onClose: () => void;
+}
+
+export function RuleForm({ issuer, onClose }: Props) {
+  const isForPeople = useSignal(false);
+  const forPeople = isForPeople.value;
+  // Which claims name a person, the preset of a platform does not say.
+  const { required, permitted } = PRESETS[forPeople ? "generic" : issuer.preset];
+  const scope = useSignal<Scope>({});
+  const chosen = useSignal<Permit | undefined>(undefined);
+  /** The tested rule, as a text, and the result of its test. A change of the form removes it. */
+  const tested = useSignal<{ readonly rule: string; readonly tokens: readonly PastExchange[] } | undefined>(undefined);
+  const forget = () => (tested.value = undefined);
+  const permit = permitted?.permit === chosen.value ? permitted : undefined;
+  const action = async (data: FormData) => {
+    const permits = { ...(permit && { [permit.permit]: true }), ...(forPeople && { people: true }) };
+    const body = { ...parseRule(data, scope.value), issuer: issuer.id, ...permits };
+    const rule = JSON.stringify(body);
+    if (tested.value?.rule === rule) {
+      await call("POST /v1/admin/rules", { body });
+      onClose();
+      showToast("Rule added");
+      void workloads.load();
+    } else {
+      tested.value = { rule, tokens: (await call("POST /v1/admin/rules/test", { body })).data };
+    }
+  };
+  return (
+    <Dialog title="Add rule" onClose={onClose}>
+      <Form action={action} submit={tested.value ? "Add rule" : "Test rule"} onCancel={onClose}>
+        <div class="dialog-form" onInput={forget}>
+          <p>
+            {forPeople ? "People" : "Jobs"} whose <strong class="name">{issuer.name}</strong> token matches all of these claims{" "}
+            {forPeople ? "can sign in." : "get a token for this service."}
+          </p>
+          <Check label="For people who sign in" checked={forPeople} onChange={(is) => (isForPeople.value = is)} />
+          <NameField placeholder={forPeople ? "e.g. platform team" : "e.g. deploy job"} />
+          <ClaimFields key={String(forPeople)} needed={(permit ?? { required }).required} onChange={forget} />
+          {permitted && (
+            <Check
+              label={PERMIT_LABELS[permitted.permit]}
+              checked={permit !== undefined}
+              onChange={(is) => (chosen.value = is ? permitted.permit : undefined)}
+            />
+          )}
+          <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
+          {forPeople ? <Check name="admin" label="Administrators" /> : <OfTokens />}
+        </div>
+        {tested.value && <RuleTest key={tested.value.rule} tokens={tested.value.tokens} />}
+      </Form>
+    </Dialog>
+  );
+}
+
+const OfTokens = () => (
+  <>
+    <Select label="Its tokens expire after" name="lifetime" options={LIFETIMES} defaultValue={LIMITS.ruleLifetimeDefault} />
+    <Check name="connect" label="For clients of 1Password Connect" />
+  </>
+);
+
+/** Parses the fields of the form. Throws an InputError. */
+function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
+  const admin = data.has("admin");
+  if (Object.keys(vaults).length === 0 && !admin) throw new InputError("Choose at least one vault.");
+  const rule = { name: textOf(data, "name"), claims: parseClaims(data), vaults };
+  if (!data.has("lifetime")) return { ...rule, ...(admin && { admin }) };
+  return { ...rule, lifetime: parseLifetime(data), dialect: data.has("connect") ? "connect" : "uuid" };
+}
+
+/** Shows which recent tokens of an issuer a rule would match (contract 27.5). */
+function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] }) {
+  const summary = useRef<HTMLParagraphElement>(null);
+  // It is read before the rule is added: the button that showed it would add the rule at the next key press.
+  useLayoutEffect(() => {
+    summary.current?.focus({ preventScroll: true });
+    summary.current?.scrollIntoView({ block: "center" }); // The buttons of the form cover what is at the bottom.
+  }, []);
+  const matching = tokens.filter(({ matches }) => matches).length;
+  return (
+    <>
+      <p ref={summary} tabIndex={-1}>
+        {tokens.length === 0
+          ? "No token of this issuer was used in the last 24 hours, so the rule could not be tested. You can still add it."
+          : `The rule matches ${matching} of the last ${plural(tokens.length, "token")} of this issuer.`}
+      </p>
+      {tokens.length > 0 && (
+        <Table
+          label="The last tokens of the issuer"
+          rows={tokens}
+          keyOf={(token) => String(tokens.indexOf(token))}
+          columns={COLUMNS}
+        />
+      )}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<PastExchange>[] = [
+  { label: "Presented", cell: ({ at }) => <FromNow time={at} /> },
+  { label: "The rule", cell: ({ matches, failed }) => (matches ? "matches" : `does not match: ${failed.join(", ")}`) },
+];
+
+/** The claims of a rule: those that the issuer's preset needs, and further ones. */
+
+const CLAIM_KINDS = { text: "Text", json: "Number, true or false" } as const;
+const ADD = ".add";
+const NEWEST = ".claim:last-of-type input";
+
+interface ClaimFieldsProps {
+  /** The names of the claims that the rule needs. */
+  readonly needed: readonly string[];
+  /** A claim was added or removed. */
+  readonly onChange: () => void;
+}
+
+function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
+  // The keys of the other claims. A rule without claims is refused.
+  const others = useSignal<readonly number[]>(needed.length === 0 ? [0] : []);
+  const fields = useRef<HTMLFieldSetElement>(null);
+  /** Changes the claims. `focused` is the element with the focus after the change. */
+  const change = (next: readonly number[], focused: string) => {
+    others.value = next;
+    onChange();
+    afterRender(() => fields.current?.querySelector<HTMLElement>(focused)?.focus());
+  };
+  return (
+    <fieldset ref={fields} class="claims">
+      <legend>Claims</legend>
+      {needed.map((name) => (
+        <label key={name}>
+          {name}
+          <input type="hidden" name="claim" value={name} />
+          <input type="hidden" name="kind" value="text" />
+          <input name="value" required autocomplete="off" />
+        </label>
+      ))}
+      {others.value.map((key, index) => (
+        <fieldset key={key} class="claim" aria-label={`Claim ${index + 1}`}>
+          <Field label="Name" name="claim" required placeholder="sub" />
+          <Select label="Type" name="kind" options={Object.entries(CLAIM_KINDS)} />
+          <Field label="Value" name="value" />
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Remove claim ${index + 1}`}
+            onClick={() =>
+              change(
+                others.value.filter((one) => one !== key),
+                ADD,
+              )
+            }
+          >
+            ×
+          </button>
+        </fieldset>
+      ))}
+      <button type="button" class="add" onClick={() => change([...others.value, Math.max(-1, ...others.value) + 1], NEWEST)}>
+        Add claim
+      </button>
+    </fieldset>
+  );
+}
+
+/** Returns the claims in a form's data. Throws an InputError. */
+function parseClaims(data: FormData): NewRule["claims"] {
+  const [names, kinds, values] = ["claim", "kind", "value"].map((field) => data.getAll(field).map(String)) as [
+    string[],
+    string[],
+    string[],
+  ];
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined) throw new InputError(`The claim ${twice} appears twice.`);
+  return Object.fromEntries(
+    names.map((name, index) => [name, kinds[index] === "json" ? parseJson(name, values[index]!.trim()) : values[index]!]),
+  );
+}
+
+function parseJson(name: string, text: string): number | boolean {
+  if (text === "true" || text === "false") return text === "true";
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new InputError(`The value of ${name} must be a whole number, true or false.`);
 }

@@ -65,7 +65,7 @@ const Items = ({ title, shown }: { readonly title: string; readonly shown: reado
               <time dateTime={item.updatedAt} title={formatTime(item.updatedAt)}>
                 {formatFromNow(item.updatedAt, Date.now())}
               </time>{" "}
-              by <Who id={item.lastEditedBy} />
+              by <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />
             </span>
           </li>
         ))}
@@ -78,7 +78,7 @@ function Reminders() {
   const facts = factsOf(health.value?.dependencies ?? [], Date.now()).filter(({ part }) => part.status !== "ACTIVE");
   const [due, failing] = [reminderOf("passwords"), reminderOf("webhooks")];
   const rows: readonly (readonly [label: string, text: string, view?: ViewName])[] = [
-    ...facts.map(({ title, text, action }) => [title, text, action?.view] as const),
+    ...facts.map(({ title, text, view }) => [title, text, view] as const),
     ...(failing ? [["Webhooks", `${plural(failing.count, "webhook fails", "webhooks fail")}.`, "webhooks"] as const] : []),
     [
       "Check passwords",

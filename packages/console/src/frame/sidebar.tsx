@@ -13,7 +13,7 @@ import { vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
 import { nameOfSession, session } from "../state/session.ts";
-import { hueOf } from "../ui/hue.ts";
+import { hueStyle } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { chooseLook, type Look, look, LOOKS } from "../ui/look.ts";
 import { focusView } from "../ui/page.tsx";
@@ -73,7 +73,7 @@ const LIST_GROUPS: readonly ListGroup[] = [
   {
     title: "Vaults",
     lists: () => vaults.value.map(({ id }) => ({ kind: "vault", value: id })),
-    face: (id) => <span class={`dot hue-${hueOf(id)}`} />,
+    face: (id) => <span class="dot" style={hueStyle(id)} />,
   },
   { title: "Tags", lists: () => listsOf("tag"), face: () => <Icon name="tag" />, most: 100 },
   { title: "Categories", lists: () => listsOf("category"), face: (category) => <CategoryIcon category={category} /> },

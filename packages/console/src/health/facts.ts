@@ -14,67 +14,62 @@ interface FactRow {
   readonly title: string;
   /** The part of the report. Absent: all parts without their own row, including those of a newer release. */
   readonly part?: string;
-  /** Returns sentences about the part with the worst status. */
-  readonly textOf: (part: Dependency, now: number) => string;
+  /** Returns a sentence for each status, from the best to the worst, or one about the part. */
+  readonly textOf: (part: Dependency, now: number) => readonly [string, string, string] | string;
   /** The view in which something can be done. */
-  readonly action?: { readonly label: string; readonly view: ViewName };
+  readonly view?: ViewName;
 }
 
 const FACTS: readonly FactRow[] = [
-  { title: "Backups", part: "backups", textOf: textOfBackups, action: { label: "View  backups", view: "backups" } },
-  { title: "Storage", part: "capacity", textOf: textOfStorage, action: { label: "View  vaults", view: "vaults" } },
+  { title: "Backups", part: "backups", textOf: textOfBackups, view: "backups" },
+  { title: "Storage", part: "capacity", textOf: textOfStorage, view: "vaults" },
   {
     title: "Root keys",
     part: "keys",
-    textOf: ({ status, count }) =>
-      ({
-        ACTIVE: "All vaults and tokens use the active key.",
-        WARNING: `${counted(count, "retired key is", "retired keys are")} still in use. Re-wrap all keys with the active root key.`,
-        ERROR: "A key is missing or wrong. Its data cannot be decrypted.",
-      })[status],
-    action: { label: "View  keys", view: "keys" },
+    textOf: ({ count }) => [
+      "All vaults and tokens use the active key.",
+      `${counted(count, "retired key is", "retired keys are")} still in use. Re-wrap all keys with the active root key.`,
+      "A key is missing or wrong. Its data cannot be decrypted.",
+    ],
+    view: "keys",
   },
   {
     title: "Tokens",
     part: "tokens",
-    textOf: ({ status, count }) =>
-      ({
-        ACTIVE: "No long-lived tokens are about to expire.",
-        WARNING: `${counted(count, "token expires", "tokens expire")} within ${ENDING.within / DAY_MS} days. Replace them before then to avoid an outage.`,
-        ERROR: "The tokens that expire soon are unknown.",
-      })[status],
-    action: { label: "View  tokens", view: "tokens" },
+    textOf: ({ count }) => [
+      "No long-lived tokens are about to expire.",
+      `${counted(count, "token expires", "tokens expire")} within ${ENDING.within / DAY_MS} days. Replace them before then to avoid an outage.`,
+      "The tokens that expire soon are unknown.",
+    ],
+    view: "tokens",
   },
   {
     title: "Stored data",
     part: "data",
-    textOf: ({ status }) =>
-      ({
-        ACTIVE: "No damaged data was found in the last 24 hours.",
-        WARNING: "Damaged data was found in the last 24 hours. Run “Verify” to see it; a backup can restore it.",
-        ERROR: "Whether data is damaged is unknown.",
-      })[status],
-    action: { label: "View  backups", view: "backups" },
+    textOf: () => [
+      "No damaged data was found in the last 24 hours.",
+      "Damaged data was found in the last 24 hours. Run “Verify” to see it; a backup can restore it.",
+      "Whether data is damaged is unknown.",
+    ],
+    view: "backups",
   },
   {
     title: "Jobs",
     part: "jobs",
-    textOf: ({ status }) =>
-      ({
-        ACTIVE: "No job has failed.",
-        WARNING: "A job has failed or left something out. See the jobs for details.",
-        ERROR: "The state of the jobs is unknown.",
-      })[status],
-    action: { label: "View  jobs", view: "backups" },
+    textOf: () => [
+      "No job has failed.",
+      "A job has failed or left something out. See the jobs for details.",
+      "The state of the jobs is unknown.",
+    ],
+    view: "backups",
   },
   {
     title: "Service",
-    textOf: ({ service, status }) =>
-      ({
-        ACTIVE: "All components respond.",
-        WARNING: `${nameOfPart(service)}: see the warning in the technical report.`,
-        ERROR: `${nameOfPart(service)}: not working. See the technical report for the reason.`,
-      })[status],
+    textOf: ({ service }) => [
+      "All components respond.",
+      `${nameOfPart(service)}: see the warning in the technical report.`,
+      `${nameOfPart(service)}: not working. See the technical report for the reason.`,
+    ],
   },
 ];
 
@@ -93,14 +88,11 @@ function textOfBackups(part: Dependency, now: number): string {
     : `${last}. It is late, incomplete or damaged: see the technical report for the reason.`;
 }
 
-function textOfStorage({ status, message, used, limit }: Dependency): string {
+function textOfStorage({ message, used, limit }: Dependency) {
   if (used === undefined || limit === undefined) return `${message}.`;
   const left = `${formatSize(Math.max(limit - used, 0))} of ${formatSize(limit)} free`;
-  return {
-    ACTIVE: `${left}.`,
-    WARNING: `Only ${left}.`,
-    ERROR: `Only ${left}. Writes that need more are refused: delete what you no longer need.`,
-  }[status];
+  const only = `Only ${left}.`;
+  return [`${left}.`, only, `${only} Writes that need more are refused: delete what you no longer need.`] as const;
 }
 
 /** The names of the parts in the technical report; a part of a newer release has the name of the API. */
@@ -131,7 +123,7 @@ const STATUSES: readonly Status[] = ["ACTIVE", "WARNING", "ERROR"];
 export interface Fact {
   readonly title: string;
   readonly text: string;
-  readonly action: FactRow["action"];
+  readonly view: ViewName | undefined;
   /** The part whose status the fact has. */
   readonly part: Dependency;
 }
@@ -141,11 +133,13 @@ export interface Fact {
  */
 export function factsOf(parts: readonly Dependency[], now: number): Fact[] {
   const named = new Set(FACTS.map(({ part }) => part));
-  return FACTS.flatMap(({ title, part: name, textOf, action }) => {
+  return FACTS.flatMap(({ title, part: name, textOf, view }) => {
     const [part] = parts
       .filter(({ service }) => (name === undefined ? !named.has(service) : service === name))
       .toSorted((one, other) => STATUSES.indexOf(other.status) - STATUSES.indexOf(one.status));
-    return part ? [{ title, text: textOf(part, now), action, part }] : [];
+    if (!part) return [];
+    const texts = textOf(part, now);
+    return [{ title, text: typeof texts === "string" ? texts : texts[STATUSES.indexOf(part.status)]!, view, part }];
   });
 }
 

@@ -1,155 +1,128 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
+import type { Dependency, Health } from "@item-vault/client";
+import { adminVaults, createList, nameOfVault, type VaultRow } from "../admin/lists.ts";
+import { ListContent } from "../admin/rows.tsx";
 import { VIEWS } from "../routes.ts";
 import { health, loadHealth } from "../state/health.ts";
 import { addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Failure } from "../ui/failure.tsx";
 import { Page } from "../ui/page.tsx";
 import { formatSize } from "../ui/size.ts";
-import { type Fact, factsOf, type Status, verdictOf, nameOfPart } from "./facts.ts";
-import { State } from "./state.tsx";
-import type { AdminVault, BrokenVault, Dependency, Health } from "@item-vault/client";
-import { call } from "../state/client.ts";
-import { Caption, type ChartProps, sum } from "../ui/chart.tsx";
-import { Table } from "../ui/table.tsx";
+import { type Column, Table } from "../ui/table.tsx";
+import { type Fact, factsOf, isEmpty, nameOfPart, type Status, verdictOf } from "./facts.ts";
 
 /** The state of the service for people: the report of /health in words and unchanged, and the use of the database's space. */
 
-const WORDS: Readonly<Record<Status, string>> = { ACTIVE: "Good", WARNING: "Needs attention", ERROR: "Fails" };
+const reports = createList(async () => {
+  try {
+    await loadHealth();
+    return [health.value!];
+  } catch (error) {
+    health.value = undefined; // What it said before may not be so any more.
+    throw error;
+  }
+});
 
 export function HealthView() {
-  const failure = useSignal<unknown>(undefined);
-  const load = async () => {
-    failure.value = undefined;
-    try {
-      await loadHealth();
-    } catch (error) {
-      health.value = undefined; // What it said before may not be so any more.
-      failure.value = error;
-    }
-  };
-  useLayoutEffect(() => void load(), []);
   const again = (
-    <button type="button" onClick={() => void load()}>
+    <button type="button" onClick={() => void reports.load()}>
       Check again
     </button>
   );
   return (
     <Page title="Health" actions={again}>
-      {!health.value && failure.value === undefined && <p class="quiet">Loading…</p>}
-      {failure.value !== undefined && <Failure error={failure.value} retry={() => void load()} />}
-      {health.value && (
-        <>
-          <Facts facts={factsOf(health.value.dependencies, Date.now())} />
-          <Report health={health.value} />
-        </>
+      <ListContent list={reports} empty="">
+        {() =>
+          health.value && (
+            <>
+              <Facts facts={factsOf(health.value.dependencies, Date.now())} />
+              <Report health={health.value} />
+            </>
+          )
+        }
+      </ListContent>
+      {session.value!.admin && (
+        <ListContent list={adminVaults} empty="No vaults yet.">
+          {(vaults) => <VaultSizes vaults={vaults} />}
+        </ListContent>
       )}
-      {session.value!.admin && <VaultSizes />}
     </Page>
   );
 }
 
-function Facts({ facts }: { readonly facts: readonly Fact[] }) {
-  return (
-    <>
-      <output class="verdict">{verdictOf(facts)}</output>
-      <ul class="facts">
-        {facts.map((fact) => (
-          <FactCard key={fact.title} {...fact} />
-        ))}
-      </ul>
-    </>
-  );
+interface StateProps {
+  readonly part: Dependency;
+  readonly words: Readonly<Record<Status, string>>;
 }
 
-function FactCard({ title, text, action, part }: Fact) {
-  const { used, limit } = part;
-  const isOpen = action && (VIEWS[action.view].needs !== "admin" || session.value!.admin);
-  return (
-    <li>
-      <h2>{title}</h2>
-      <State part={part} words={WORDS} />
-      <p>{text}</p>
-      {used !== undefined && limit !== undefined && <DatabaseSize used={used} limit={limit} />}
-      {isOpen && <a href={addressOf({ view: action.view })}>{action.label}</a>}
-    </li>
-  );
-}
+/** The state of a part of the service in a word. A part that works and has nothing yet is not said to work. */
+const State = ({ part, words }: StateProps) => (
+  <span class={isEmpty(part) ? "state" : `state ${part.status.toLowerCase()}`}>
+    {isEmpty(part) ? "None yet" : words[part.status]}
+  </span>
+);
+
+const WORDS = { ACTIVE: "Good", WARNING: "Needs attention", ERROR: "Fails" } as const;
+
+const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
+  <>
+    <output class="verdict">{verdictOf(facts)}</output>
+    <ul class="facts">
+      {facts.map(({ title, text, view, part, part: { used, limit } }) => (
+        <li key={title}>
+          <h2>{title}</h2>
+          <State part={part} words={WORDS} />
+          <p>{text}</p>
+          {used !== undefined && limit !== undefined && <DatabaseSize used={used} limit={limit} />}
+          {view && (VIEWS[view].needs !== "admin" || session.value!.admin) && (
+            <a href={addressOf({ view })}>View {title === "Jobs" ? "jobs" : VIEWS[view].label.toLowerCase()}</a>
+          )}
+        </li>
+      ))}
+    </ul>
+  </>
+);
 
 /** The size in bytes. The marks are those of DATABASE_LIMIT_MB: a warning from 80 %, refused writes from 95 % (docs/configuration.md). */
-function DatabaseSize({ used, limit }: { readonly used: number; readonly limit: number }) {
-  return (
-    <label class="quiet">
-      {formatSize(used)} used
-      <meter min={0} max={limit} low={0.8 * limit} high={0.95 * limit} optimum={0} value={used} />
-    </label>
-  );
-}
-
-/** The largest vaults, by the bytes of their Items and of their Files. */
+const DatabaseSize = ({ used, limit }: { readonly used: number; readonly limit: number }) => (
+  <label class="quiet">
+    {formatSize(used)} used
+    <meter min={0} max={limit} low={0.8 * limit} high={0.95 * limit} optimum={0} value={used} />
+  </label>
+);
 
 const SHOWN = 20;
 
-type ListedVault = AdminVault | BrokenVault;
+const sizeOf = ({ usage }: VaultRow): number => (usage.bytes ?? 0) + usage.fileBytes;
 
-const nameOf = (vault: ListedVault): string => ("name" in vault ? vault.name : vault.id.slice(0, 8));
-const bytesOf = ({ usage }: ListedVault): number => (usage.bytes ?? 0) + usage.fileBytes;
-
-function VaultSizes() {
-  const vaults = useSignal<readonly ListedVault[] | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
-  useLayoutEffect(() => {
-    call("GET /v1/admin/vaults").then(
-      ({ data }) => (vaults.value = data),
-      (error: unknown) => (failure.value = error),
-    );
-  }, []);
-  if (failure.value !== undefined) return <Failure error={failure.value} />;
-  if (!vaults.value || vaults.value.length === 0) return null;
-  const largest = vaults.value.toSorted((a, b) => bytesOf(b) - bytesOf(a)).slice(0, SHOWN);
-  const bars = largest.map((vault) => ({ label: nameOf(vault), values: [vault.usage.bytes ?? 0, vault.usage.fileBytes] }));
-  return <SizeChart title="Largest vaults" series={["Items", "Files"]} bars={bars} format={formatSize} />;
-}
-
-const WIDTH = 1000;
-
-/** A chart of few long names: one bar for each below the other, with its name and its figures beside it. */
-function SizeChart({ title, series, bars, format = String }: ChartProps) {
-  const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
-  const widthOf = (values: readonly number[]): number => (sum(values) / most) * WIDTH;
+/** The largest vaults, by the bytes of their Items and of their Files. */
+function VaultSizes({ vaults }: { readonly vaults: readonly VaultRow[] }) {
+  const largest = vaults.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, SHOWN);
+  const columns: readonly Column<VaultRow>[] = [
+    { label: "Vault", cell: (vault) => <span class="name">{nameOfVault(vault)}</span> },
+    {
+      label: "Size",
+      cell: (vault) => <meter aria-label="Size" min={0} max={Math.max(1, sizeOf(largest[0]!))} value={sizeOf(vault)} />,
+    },
+    { label: "Items", cell: ({ usage }) => formatSize(usage.bytes ?? 0) },
+    { label: "Files", cell: ({ usage }) => formatSize(usage.fileBytes) },
+  ];
   return (
     <figure class="chart">
-      <Caption title={title} series={series} />
-      <ul class="bars">
-        {bars.map(({ label, values }, position) => (
-          <li key={position}>
-            <span class="name">{label}</span>
-            <svg viewBox={`0 0 ${WIDTH} 1`} preserveAspectRatio="none" aria-hidden="true">
-              {values.map((value, index) => (
-                <rect
-                  key={series[index]}
-                  class={`series-${index}`}
-                  x={widthOf(values.slice(0, index))}
-                  width={widthOf([value])}
-                  height="1"
-                />
-              ))}
-            </svg>
-            <span class="quiet">
-              {values
-                .map((value, index) => `${index === 0 ? series[index] : series[index]!.toLowerCase()} ${format(value)}`)
-                .join(", ")}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <figcaption>Largest vaults</figcaption>
+      <Table label="Largest vaults" rows={largest} keyOf={({ id }) => id} columns={columns} />
     </figure>
   );
 }
 
-/** The unchanged report of /health, for the operator. It is expanded if anything is wrong. */
+const REPORT_WORDS = { ACTIVE: "Works", WARNING: "Warning", ERROR: "Fails" } as const;
 
+const COLUMNS: readonly Column<Dependency>[] = [
+  { label: "Part", cell: ({ service }) => <span class="name">{nameOfPart(service)}</span> },
+  { label: "State", cell: (part) => <State part={part} words={REPORT_WORDS} /> },
+  { label: "Report", cell: ({ message }) => message },
+];
+
+/** The unchanged report of /health, for the operator. It is expanded if anything is wrong. */
 const Report = ({ health: { name, version, dependencies } }: { readonly health: Health }) => (
   <details class="help" open={dependencies.some(({ status }) => status !== "ACTIVE")}>
     <summary>Technical report</summary>
@@ -159,11 +132,3 @@ const Report = ({ health: { name, version, dependencies } }: { readonly health: 
     <Table label="Parts of the service" rows={dependencies} keyOf={({ service }) => service} columns={COLUMNS} />
   </details>
 );
-
-const REPORT_WORDS = { ACTIVE: "Works", WARNING: "Warning", ERROR: "Fails" } as const;
-
-const COLUMNS = [
-  { label: "Part", cell: ({ service }: Dependency) => <span class="name">{nameOfPart(service)}</span> },
-  { label: "State", cell: (part: Dependency) => <State part={part} words={REPORT_WORDS} /> },
-  { label: "Report", cell: ({ message }: Dependency) => message },
-] as const;

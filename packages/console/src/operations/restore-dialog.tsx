@@ -20,8 +20,7 @@ import { ItemField, itemNamed } from "../ui/item-field.tsx";
 import { plural } from "../ui/plural.ts";
 import { named, titleOf } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
-import { FindingList } from "./finding-list.tsx";
-import { startJob, untilEnded } from "./jobs.ts";
+import { FindingList, startJob, untilEnded } from "./jobs.tsx";
 
 /** Restores a vault or one Item from a backup. It first shows the expected result. */
 

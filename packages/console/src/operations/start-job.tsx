@@ -1,7 +1,7 @@
 import type { NewJob } from "@item-vault/client";
 import { showToast } from "../state/toasts.ts";
 import { FormDialog, type FormDialogProps } from "../ui/form.tsx";
-import { KINDS, startJob } from "./jobs.ts";
+import { KINDS, startJob } from "./jobs.tsx";
 
 /** Asks before a job begins. */
 

@@ -1,115 +1,275 @@
-import type { Webhook, WebhookDelivery, WebhookTest } from "@item-vault/client";
-import { AdminList, type RowAction } from "../admin/admin-list.tsx";
-import { shortId } from "../admin/filter.ts";
-import { vaultLabel } from "../admin/vault-names.ts";
-import { formatFromNow } from "../ui/relative-time.ts";
-import { ChangeWebhook, DeleteWebhook, NewWebhookDialog, RotateSecret } from "./webhook-dialogs.tsx";
-import { describeFault, type WebhookRow, webhooks, pathOf } from "./webhooks.ts";
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
+import { ActDialog, AdminView, type DialogProps, ID_FACT, ListContent, type RowsView } from "../admin/rows.tsx";
+import { shortId } from "../admin/filter.ts";
+import { adminVaults, createList, nameOfVault, vaultLabel } from "../admin/lists.ts";
+import { dayColumn } from "../admin/scope-column.tsx";
+import { isErrorKind } from "../failures/error-kind.ts";
 import { call } from "../state/client.ts";
-import { Dialog, Done } from "../ui/dialog.tsx";
-import { Failure } from "../ui/failure.tsx";
-import { Form } from "../ui/form.tsx";
+import { remind } from "../state/health.ts";
+import { Field, Select } from "../ui/controls.tsx";
+import { FromNow } from "../ui/day.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Form, textOf } from "../ui/form.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { plural } from "../ui/plural.ts";
-import { Table } from "../ui/table.tsx";
-import { formatTime } from "../ui/time.ts";
+import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
+import { type Column, Table } from "../ui/table.tsx";
 
 /** The webhooks: which URL gets the events of which vault, and whether it gets them. */
 
 export const WebhooksView = () => (
-  <AdminList
+  <AdminView
     title="Webhooks"
-    noun="webhook"
     list={webhooks}
     empty="Get notified when a vault changes. Webhooks send IDs and times, never secrets."
-    create={{ label: "Add webhook", dialog: (close) => <NewWebhookDialog onClose={close} /> }}
-    nameOf={nameOfWebhook}
-    textsOf={(row) => [nameOfWebhook(row), vaultLabel(row.vault)]}
-    columns={COLUMNS}
-    actions={ACTIONS}
+    create={{ label: "Add webhook", dialog: NewWebhookDialog }}
+    view={VIEW}
+    textsOf={({ vault }) => [vaultLabel(vault)]}
   />
 );
 
-export const nameOfWebhook = ({ url, id }: WebhookRow): string => url ?? `Damaged webhook ${shortId(id)}`;
-
-const STATES: Readonly<Record<Webhook["state"] | "FAILING", string>> = {
-  ACTIVE: "Active",
-  FAILING: "Failing: tried again for a day, then paused. Check the receiver.",
-  PAUSED: "Paused: nothing is delivered. Fix the receiver, then resume under Change.",
-  DISABLED: "Disabled",
+const STATES: Readonly<Record<Webhook["state"] | "FAILING", readonly [word: string, explanation: string]>> = {
+  ACTIVE: ["Active", ""],
+  FAILING: ["Failing", ": tried again for a day, then paused. Check the receiver."],
+  PAUSED: ["Paused", ": nothing is delivered. Fix the receiver, then resume under Change."],
+  DISABLED: ["Disabled", ""],
 };
 
 /** An active webhook fails from its first attempt that failed to the next delivery. */
 const stateOf = ({ state, failures }: WebhookRow): keyof typeof STATES =>
   state === "ACTIVE" && failures > 0 ? "FAILING" : state;
 
-function Deliveries({ row: { lastDelivery, lastError, failures, pending } }: { readonly row: WebhookRow }) {
-  const texts = [
-    lastDelivery === undefined ? "Nothing delivered yet" : `Last ${formatFromNow(lastDelivery, Date.now())}`,
-    pending > 0 && `${pending.toLocaleString("en")} pending`,
-    failures > 0 && `${failures.toLocaleString("en")} failed`,
-  ];
+const State = ({ row, full = false }: { readonly row: WebhookRow; readonly full?: boolean }) => {
+  const [word, explanation] = STATES[stateOf(row)];
+  return <span class={explanation === "" ? "state" : "state error"}>{full ? word + explanation : word}</span>;
+};
+
+const VIEW: RowsView<WebhookRow> = {
+  name: "URL",
+  nameOf: ({ url, id }) => url ?? `Damaged webhook ${shortId(id)}`,
+  columns: [
+    { label: "Vault", cell: ({ vault }) => vaultLabel(vault) },
+    { label: "State", cell: (row) => <State row={row} />, full: (row) => <State row={row} full /> },
+    {
+      label: "Deliveries",
+      cell: ({ lastDelivery, lastError, failures, pending }) => (
+        <>
+          {lastDelivery === undefined ? (
+            "Nothing delivered yet"
+          ) : (
+            <>
+              Last <FromNow time={lastDelivery} />
+            </>
+          )}
+          {pending > 0 && `\u00a0· ${pending.toLocaleString("en")} pending`}
+          {failures > 0 && `\u00a0· ${failures.toLocaleString("en")} failed`}
+          {lastError && <small class="broken">{describeFault(lastError.kind, lastError.status)}</small>}
+        </>
+      ),
+    },
+  ],
+  facts: [dayColumn("Created"), ID_FACT],
+  acts: [
+    { label: "Send a test", dialog: TestWebhook },
+    { label: "Change", dialog: ChangeWebhook },
+    { label: "New secret", dialog: RotateSecret },
+  ],
+  end: { label: "Delete", dialog: DeleteWebhook },
+  sections: [{ label: "Last deliveries", content: Deliveries }],
+};
+
+function Deliveries({ row }: { readonly row: WebhookRow }) {
+  const list = useMemo(() => {
+    const path = pathOf(row);
+    return createList(async () => (await call("GET /v1/admin/vaults/{vault}/webhooks/{webhook}/deliveries", { path })).data);
+  }, []);
   return (
-    <>
-      <span>{texts.filter(Boolean).join("\u00a0· ")}</span>
-      {lastError && <span class="broken">{describeFault(lastError.kind, lastError.status)}</span>}
-    </>
+    <ListContent list={list} empty="Nothing has been sent yet.">
+      {(rows) => <Table label="Deliveries" rows={rows} keyOf={keyOf} columns={COLUMNS} />}
+    </ListContent>
   );
 }
 
-const COLUMNS = [
-  { label: "URL", cell: (row: WebhookRow) => <span class="name">{nameOfWebhook(row)}</span> },
-  { label: "Vault", cell: ({ vault }: WebhookRow) => vaultLabel(vault) },
-  {
-    label: "State",
-    cell: (row: WebhookRow) => (
-      <span class={/PAUSED|FAILING/.test(stateOf(row)) ? "state error" : "state"}>{STATES[stateOf(row)]}</span>
-    ),
-  },
-  { label: "Deliveries", cell: (row: WebhookRow) => <Deliveries row={row} /> },
-] as const;
+/** Two attempts may begin in the same millisecond, but not end in it too. */
+const keyOf = ({ at, milliseconds, test }: WebhookDelivery): string => `${at} ${milliseconds} ${String(test)}`;
 
-const ACTIONS: readonly RowAction<WebhookRow>[] = [
-  {
-    label: "Send a test",
-    namedLabel: "Send a test to",
-    dialogOf: (row) => (row.broken ? undefined : (close) => <TestWebhook row={row} onClose={close} />),
-  },
-  {
-    label: "Deliveries",
-    namedLabel: "Deliveries to",
-    only: "shows",
-    dialogOf: (row) => (row.broken ? undefined : (close) => <WebhookDeliveries row={row} onClose={close} />),
-  },
-  {
-    label: "Change",
-    dialogOf: (row) => (row.broken ? undefined : (close) => <ChangeWebhook row={row} onClose={close} />),
-  },
-  {
-    label: "New secret",
-    namedLabel: "New secret for",
-    dialogOf: (row) => (row.broken ? undefined : (close) => <RotateSecret row={row} onClose={close} />),
-  },
-  { label: "Delete", dialogOf: (row) => (close) => <DeleteWebhook row={row} onClose={close} /> },
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { label: "Time", cell: ({ at }) => <FromNow time={at} /> },
+  { label: "Result", cell: (attempt) => <Outcome attempt={attempt} /> },
+  { label: "Message", cell: ({ events, test }) => (test ? "test" : plural(events, "event")) },
+  { label: "Took", cell: ({ milliseconds }) => `${milliseconds.toLocaleString("en")} ms` },
 ];
 
-/** The attempts to deliver to a webhook: sending a test, and the list of the last ones. */
+/** The webhooks of all vaults, and the dialogs of one: adding, changing, testing and deleting it, and a new secret for its signatures. */
 
-interface Props {
-  readonly row: WebhookRow;
-  readonly onClose: () => void;
+export interface WebhookRow extends Webhook {
+  /** The id of the vault. */
+  readonly vault: string;
 }
 
-/** The answer of the receiver. */
-const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
+export const webhooks = createList(async () => {
+  const { data: vaults } = await call("GET /v1/admin/vaults");
+  const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+  remind("webhooks", rows.filter(({ state, failures }) => state === "PAUSED" || failures > 0).length);
+  return rows;
+});
+
+/** A vault that was since deleted has none. */
+async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
+  try {
+    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+    return data.map((webhook) => Object.assign(webhook, { vault }));
+  } catch (error) {
+    if (isErrorKind(error, "vault_not_found")) return [];
+    throw error;
+  }
+}
+
+/** The ids in the path of a webhook. */
+export const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
+
+type Fault = NonNullable<Webhook["lastError"]>["kind"];
+
+const FAULTS: Readonly<Record<Fault, string>> = {
+  status: "The receiver answered",
+  redirect: "Redirects are not followed. Change the URL: the receiver answered",
+  timeout: "The receiver did not answer in time",
+  network: "The receiver cannot be reached",
+  url: "The URL is not allowed any more. Change it",
+  restored: "The database was restored. Resume it under Change",
+  integrity: "Its stored record is damaged. Delete it and add it again",
+};
+
+/** Why an attempt failed, with the status of the receiver's answer. */
+export const describeFault = (kind: Fault, status: number | undefined): string =>
+  `${FAULTS[kind]}${status === undefined ? "" : ` ${status}`}.`;
+
+/** The outcome of an attempt to deliver. */
+export const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
   error === undefined ? <>Accepted ({status})</> : <span class="broken">{describeFault(error, status)}</span>;
 
-function TestWebhook({ row, onClose }: Props) {
+const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
+
+type Props = DialogProps<WebhookRow>;
+
+const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
+
+const UrlField = ({ url }: { readonly url?: string | undefined }) => (
+  <Field
+    label="URL"
+    name="url"
+    type="url"
+    required
+    pattern="https://.*"
+    placeholder="https://example.com/events"
+    defaultValue={url}
+  />
+);
+
+interface SecretProps {
+  readonly title: string;
+  readonly submit: string;
+  /** The title of the dialog with the secret. */
+  readonly done: string;
+  /** Makes a webhook or a secret. */
+  readonly make: (data: FormData) => Promise<{ readonly data: Webhook }>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Makes a secret for signatures, and shows it once. */
+function SecretAct({ done, make, ...form }: SecretProps) {
+  const secret = useSignal<string | undefined>(undefined);
+  const action = async (data: FormData) => {
+    secret.value = (await make(data)).data.secret ?? "";
+    void webhooks.load();
+  };
+  if (secret.value === undefined) return <SecretForm secret="secret" action={action} {...form} />;
+  return (
+    <ShownOnce title={done} secret="secret" onClose={form.onClose}>
+      {(copySecret) => (
+        <>
+          <p>The receiver checks the signatures of messages with this secret. You won’t be able to see it again.</p>
+          <div class="buttons">
+            <button type="button" class="primary" onClick={() => copySecret("The secret", secret.value!)}>
+              <Icon name="copy" />
+              Copy
+            </button>
+          </div>
+          <pre class="token-text">{secret.value}</pre>
+        </>
+      )}
+    </ShownOnce>
+  );
+}
+
+const addWebhook = (data: FormData) =>
+  call("POST /v1/admin/vaults/{vault}/webhooks", {
+    path: { vault: textOf(data, "vault") },
+    headers: keyed(),
+    body: { url: textOf(data, "url") },
+  });
+
+export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+  const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
+  return (
+    <SecretAct title="Add webhook" submit="Add webhook" done="Webhook added" make={addWebhook} onClose={onClose}>
+      <Select label="Vault" name="vault" options={usable.map((vault) => [vault.id, nameOfVault(vault)])} />
+      <UrlField />
+    </SecretAct>
+  );
+}
+
+export function RotateSecret({ row, onClose }: Props) {
+  const make = () => call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
+  return (
+    <SecretAct title="New secret" submit="Create new secret" done="New secret" make={make} onClose={onClose}>
+      <p>
+        Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
+        with the old one.
+      </p>
+    </SecretAct>
+  );
+}
+
+export function ChangeWebhook({ row, onClose }: Props) {
+  const stopped = row.state !== "ACTIVE";
+  const act = (data: FormData) => {
+    const [url, state] = [textOf(data, "url"), textOf(data, "state")];
+    const body: WebhookChange = {
+      ...(url !== row.url && { url }),
+      ...(state === "DISABLED" && { enabled: false }),
+      ...((state === "cursor" || state === "latest") && { resume: state }),
+    };
+    return call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
+  };
+  const states: readonly (readonly [string, string])[] = [
+    ...(row.state === "PAUSED" ? [["PAUSED", "Keep paused"] as const] : []),
+    ...(stopped
+      ? ([
+          ["cursor", "Resume and send missed events"],
+          ["latest", "Resume from now"],
+        ] as const)
+      : [["ACTIVE", "Keep sending"] as const]),
+    ["DISABLED", row.state === "DISABLED" ? "Keep disabled" : "Stop"],
+  ];
+  return (
+    <ActDialog title="Change webhook" submit="Save" act={act} done="Webhook changed" list={webhooks} onClose={onClose}>
+      <p class="quiet">Events of {vaultLabel(row.vault)}</p>
+      <UrlField url={row.url} />
+      <Select label="Deliveries" name="state" options={states} defaultValue={row.state} />
+    </ActDialog>
+  );
+}
+
+export function TestWebhook({ row, onClose }: Props) {
   const result = useSignal<WebhookTest | undefined>(undefined);
   const action = async () => {
     result.value = undefined;
-    result.value = (await call("POST /v1/admin/vaults/{vault}/webhooks/{webhook}/test", { path: pathOf(row) })).data;
+    result.value = (await call(`POST ${PATH}/test`, { path: pathOf(row) })).data;
   };
   return (
     <Dialog title="Send a test" onClose={onClose}>
@@ -123,49 +283,14 @@ function TestWebhook({ row, onClose }: Props) {
   );
 }
 
-function WebhookDeliveries({ row, onClose }: Props) {
-  const deliveries = useSignal<readonly WebhookDelivery[] | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
-  const load = async () => {
-    failure.value = undefined;
-    try {
-      deliveries.value = (await call("GET /v1/admin/vaults/{vault}/webhooks/{webhook}/deliveries", { path: pathOf(row) })).data;
-    } catch (error) {
-      failure.value = error;
-    }
-  };
-  useLayoutEffect(() => void load(), []);
-  const rows = deliveries.value;
+export function DeleteWebhook({ row, onClose }: Props) {
+  const remove = () => call(`DELETE ${PATH}`, { path: pathOf(row) });
+  const texts = { title: "Delete webhook?", submit: "Delete webhook", done: "Webhook deleted" };
   return (
-    <Dialog title="Deliveries" onClose={onClose}>
-      <div class="rows">
-        {failure.value !== undefined && <Failure error={failure.value} retry={() => void load()} />}
-        {rows === undefined ? (
-          failure.value === undefined && <p class="quiet">Loading…</p>
-        ) : rows.length === 0 ? (
-          <p>Nothing has been sent yet.</p>
-        ) : (
-          <Table label="Deliveries" rows={rows} keyOf={keyOf} columns={ATTEMPT_COLUMNS} />
-        )}
-      </div>
-      <Done onClose={onClose} />
-    </Dialog>
+    <ActDialog {...texts} danger act={remove} list={webhooks} onClose={onClose}>
+      <p>
+        <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
+      </p>
+    </ActDialog>
   );
 }
-
-/** Two attempts may begin in the same millisecond, but not end in it too. */
-const keyOf = ({ at, milliseconds, test }: WebhookDelivery): string => `${at} ${milliseconds} ${String(test)}`;
-
-const ATTEMPT_COLUMNS = [
-  {
-    label: "Time",
-    cell: ({ at }: WebhookDelivery) => (
-      <time class="day" dateTime={at} title={formatTime(at)}>
-        {formatFromNow(at, Date.now())}
-      </time>
-    ),
-  },
-  { label: "Result", cell: (attempt: WebhookDelivery) => <Outcome attempt={attempt} /> },
-  { label: "Message", cell: ({ events, test }: WebhookDelivery) => (test ? "test" : plural(events, "event")) },
-  { label: "Took", cell: ({ milliseconds }: WebhookDelivery) => `${milliseconds.toLocaleString("en")} ms` },
-] as const;

@@ -1,17 +1,15 @@
 /** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
 
-export interface Bar {
+interface Bar {
   readonly label: string;
   /** One value for each series, in their order. */
   readonly values: readonly number[];
 }
 
-export interface ChartProps {
+interface Props {
   readonly title: string;
   readonly series: readonly string[];
   readonly bars: readonly Bar[];
-  /** Formats a value. */
-  readonly format?: (value: number) => string;
 }
 
 const HEIGHT = 120;
@@ -20,11 +18,20 @@ const GAP = 4;
 /** Least number of bars for which the chart has room, so that a few bars are not as wide as the page. */
 const LEAST_BARS = 24;
 
-export function Chart({ title, series, bars, format = String }: ChartProps) {
+export function Chart({ title, series, bars }: Props) {
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
   return (
     <figure class="chart">
-      <Caption title={title} series={series} />
+      <figcaption>
+        {title}
+        <ul class="legend">
+          {series.map((name, index) => (
+            <li key={name} class={`series-${index}`}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
       <svg
         viewBox={`0 0 ${Math.max(LEAST_BARS, bars.length) * (WIDTH + GAP)} ${HEIGHT}`}
         preserveAspectRatio="none"
@@ -32,7 +39,7 @@ export function Chart({ title, series, bars, format = String }: ChartProps) {
       >
         {bars.map((bar, position) => (
           <g key={bar.label} transform={`translate(${position * (WIDTH + GAP)} 0)`}>
-            <title>{`${bar.label}: ${bar.values.map((value, index) => `${format(value)} ${series[index]}`).join(", ")}`}</title>
+            <title>{`${bar.label}: ${bar.values.map((value, index) => `${value} ${series[index]}`).join(", ")}`}</title>
             {bar.values.map((value, index) => (
               <rect
                 key={series[index]}
@@ -51,27 +58,13 @@ export function Chart({ title, series, bars, format = String }: ChartProps) {
       </div>
       <details>
         <summary>Show as table</summary>
-        <FigureTable title={title} series={series} bars={bars} format={format} />
+        <FigureTable title={title} series={series} bars={bars} />
       </details>
     </figure>
   );
 }
 
-/** The title of a chart, and the names of its colours. */
-export const Caption = ({ title, series }: Pick<ChartProps, "title" | "series">) => (
-  <figcaption>
-    {title}
-    <ul class="legend">
-      {series.map((name, index) => (
-        <li key={name} class={`series-${index}`}>
-          {name}
-        </li>
-      ))}
-    </ul>
-  </figcaption>
-);
-
-function FigureTable({ title, series, bars, format = String }: ChartProps) {
+function FigureTable({ title, series, bars }: Props) {
   return (
     <table>
       <caption class="unseen">{title}</caption>
@@ -90,7 +83,7 @@ function FigureTable({ title, series, bars, format = String }: ChartProps) {
           <tr key={label}>
             <th scope="row">{label}</th>
             {values.map((value, index) => (
-              <td key={series[index]}>{format(value)}</td>
+              <td key={series[index]}>{value}</td>
             ))}
           </tr>
         ))}
@@ -99,4 +92,4 @@ function FigureTable({ title, series, bars, format = String }: ChartProps) {
   );
 }
 
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -1,9 +1,9 @@
-import { type ComponentType, h } from "preact";
+import { type ComponentType, type FunctionComponent, h } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Failure } from "./failure.tsx";
 
 /** Returns a component whose script is loaded when it is first shown. */
-export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
   let loaded: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
     const [component, setComponent] = useState<{ readonly type?: ComponentType<Props>; readonly error?: unknown }>({

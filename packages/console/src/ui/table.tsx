@@ -1,57 +1,50 @@
 import type { ComponentChildren } from "preact";
 
-interface Column<T> {
+export interface Column<T> {
   readonly label: string;
   readonly cell: (row: T) => ComponentChildren;
 }
-
-/** The first column names the row. */
-export type Columns<T> = readonly [Column<T>, ...Column<T>[]];
 
 interface Props<T> {
   readonly label: string;
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
-  readonly columns: Columns<T>;
-  /** The buttons of a row. */
-  readonly actions?: (row: T) => ComponentChildren;
+  /** The first column names the row. */
+  readonly columns: readonly Column<T>[];
 }
 
-/** A table. On a narrow screen each row is a card, in which each cell has its column's label. */
-export function Table<T>({ label, rows, keyOf, columns: [first, ...others], actions }: Props<T>) {
-  return (
+/** A table. In a narrow place each row is a card, in which each cell has its column's label. */
+export const Table = <T,>({ label, rows, keyOf, columns: [first, ...others] }: Props<T>) => (
+  <div class="table">
     <table class="cards" aria-label={label}>
       <thead>
         <tr>
-          {[first, ...others].map((column) => (
+          {[first!, ...others].map((column) => (
             <th key={column.label} scope="col">
               {column.label}
             </th>
           ))}
-          {actions && (
-            <th scope="col">
-              <span class="unseen">Actions</span>
-            </th>
-          )}
         </tr>
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={keyOf(row)}>
-            <th scope="row">{first.cell(row)}</th>
+          // The button of the row, which keys reach, is pressed by a click anywhere in it.
+          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
+          <tr key={keyOf(row)} onClick={pressRow}>
+            <th scope="row">{first!.cell(row)}</th>
             {others.map((column) => (
               <td key={column.label} data-label={column.label}>
                 <div>{column.cell(row)}</div>
               </td>
             ))}
-            {actions && (
-              <td>
-                <div class="buttons">{actions(row)}</div>
-              </td>
-            )}
           </tr>
         ))}
       </tbody>
     </table>
-  );
+  </div>
+);
+
+function pressRow({ target, currentTarget }: MouseEvent & { readonly currentTarget: HTMLElement }): void {
+  if ((target as Element).closest("a, button") === null && getSelection()?.isCollapsed !== false)
+    currentTarget.querySelector<HTMLElement>(".row-name")?.click();
 }
