@@ -106,14 +106,12 @@ function chooseTargets(names: readonly string[], shared: readonly SharedName[], 
   return new Map(names.map((name) => [name, made.get(name) || choose(name)]));
 }
 
-interface ChoiceProps {
-  readonly names: readonly string[];
-  readonly shared: readonly SharedName[];
-  readonly shown: Import;
-}
-
 /** The vault for the Items: one, or one for each vault of the source. */
-function VaultChoice({ names, shared, shown }: ChoiceProps) {
+function VaultChoice({
+  names,
+  shared,
+  shown,
+}: Readonly<{ names: readonly string[]; shared: readonly SharedName[]; shown: Import }>) {
   const targets = shown.targets.value;
   const vaultOptions = [["", "Choose a vault…"] as const, ...transferTargets().map(({ id, name }) => [id, name] as const)];
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
@@ -209,14 +207,8 @@ function TrashChoice({ shown, source }: Props) {
 /** Items that are shown of a list that may be long. */
 const SHOWN = 20;
 
-interface UnfitProps {
-  readonly unfit: readonly UnfitItem[];
-  readonly them: string;
-  readonly accepted: Signal<boolean>;
-}
-
 /** Items that cannot be read or written. They are left out if the user accepts that. */
-const Unfit = ({ unfit, them, accepted }: UnfitProps) => (
+const Unfit = ({ unfit, them, accepted }: Readonly<{ unfit: readonly UnfitItem[]; them: string; accepted: Signal<boolean> }>) => (
   <div class="failure">
     <p>{plural(unfit.length, "item")} can’t be imported:</p>
     <ul>

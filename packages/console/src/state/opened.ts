@@ -44,10 +44,6 @@ export async function openItem(vault: string, id: string): Promise<void> {
   }
 }
 
-export function setOpened(opened: Opened): void {
-  open.value = { state: "loaded", key: keyOfItem(opened.item), opened };
-}
-
 export function closeItem(): void {
   open.value = { state: "closed" };
 }
@@ -66,7 +62,8 @@ export function takeWritten(written: Written): void {
 function showWritten({ data: item, etag = "" }: Written): void {
   const { value } = open;
   if (!isOpen(item.vault.id, item.id)) return;
-  if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
+  if (value.state !== "loaded" || value.opened.item.version <= item.version)
+    open.value = { state: "loaded", key: keyOfItem(item), opened: { item, etag } };
 }
 
 /**
