@@ -22,10 +22,7 @@ export class Editor {
   /** The Item that the draft is an edit of; `undefined` for a new one. */
   readonly base: Signal<Opened | undefined>;
   readonly status = signal<Status>({ state: "editing" });
-  /**
-   * True if a request to create the Item may have taken effect. Until a later request shows the outcome, the vault must not change: in
-   * another vault the same id would create a second Item.
-   */
+  /** True if a request to create the Item may have taken effect. In another vault, the same id would then create a second Item. */
   readonly maybeMade = signal(false);
   readonly changed = computed(() => !isSame(tidy(this.draft.value), tidy(this.#begun)));
   /** The change of the last save; undefined if the draft was already stored. */

@@ -146,10 +146,7 @@ interface ValueInputProps {
   readonly onChange: (value: string) => void;
 }
 
-/**
- * The browser must not offer to fill in or store the value. It would take it for a password of this site, even with `off` and `new-password`.
- * A one-time code is not worth storing.
- */
+/** The browser must not fill in or store the value, as it does even with `off` and `new-password`. A one-time code is not worth storing. */
 const CONCEALED: object = { type: "password", autocomplete: "one-time-code" };
 
 /** The types whose values may have several lines, although most have one. */

@@ -83,10 +83,7 @@ async function fitInSlices(transfer: Transfer): Promise<Fitted> {
   return fitted;
 }
 
-/**
- * Compares a source with the vaults. `targets` has the vault for each vault name in the source; Items of other names are left out. An aborted
- * signal ends the comparison. Throws the ItemVaultError of a request.
- */
+/** Compares a source with the vault for each vault name in it; Items of other names are left out. Throws the ItemVaultError of a request. */
 export async function planSource(
   { format, source, fitted }: Source,
   targets: ReadonlyMap<string, TargetVault>,

@@ -94,10 +94,7 @@ function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
   );
 }
 
-/**
- * Returns the choice for each vault of the source: the user's choices first. By default it is the vault with the same name, as in the command
- * line, or the only vault. A name that several vaults of the source share has none until the user chooses.
- */
+/** Returns the user's choice for each vault of the source, or the vault of the same name or the only one. A shared name has none. */
 function chooseTargets(names: readonly string[], shared: readonly SharedName[], made: ReadonlyMap<string, string>) {
   const all = transferTargets();
   const only = all.length === 1 ? all[0]!.id : "";

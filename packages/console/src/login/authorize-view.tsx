@@ -55,10 +55,7 @@ function Question({ body, state }: Asked) {
 
 const STATE_CHARACTERS_MAX = 512;
 
-/**
- * Returns the request of a program, from the query of the address (contract 28.3), or undefined for a malformed query. The service checks the
- * vaults.
- */
+/** Parses the request of a program (contract 28.3). Returns undefined for a malformed one. The service checks the vaults. */
 function parseAsked(query: string): Asked | undefined {
   const given = new URLSearchParams(query);
   const [redirect_uri, code_challenge, state] = ["redirect_uri", "code_challenge", "state"].map((name) => given.get(name) ?? "");

@@ -66,10 +66,7 @@ function showWritten({ data: item, etag = "" }: Written): void {
     open.value = { state: "loaded", key: keyOfItem(item), opened: { item, etag } };
 }
 
-/**
- * Loads the Item after a write whose answer is not the Item, for example of a File. An Item that was since deleted does not return to the
- * list. Throws as `call` does.
- */
+/** Loads the Item after a write whose answer is not the Item. An Item that was since deleted does not return to the list. */
 export async function refreshItem(vault: string, id: string): Promise<void> {
   const written = await loadItem(vault, id);
   if (listedEntry(vault, id)) putItem(written.data);
