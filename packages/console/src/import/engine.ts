@@ -46,9 +46,10 @@ export interface Forecast {
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 
+const refused = (kind: Refusal["kind"], text = ""): Stage => ({ name: "choose", problem: { kind, text } });
+
 /** Reads a file in the page. Returns the next stage. Throws the TransferError of a malformed file or a wrong password. */
 export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<Stage> {
-  const refused = (kind: Refusal["kind"], text = ""): Stage => ({ name: "choose", problem: { kind, text } });
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isKeePassFile(bytes.subarray(0, 4096)))
     return refused("fault", "Only the command line opens KeePass databases. Run: item-vault import FILE");

@@ -32,6 +32,11 @@ interface Asked {
   readonly state: string;
 }
 
+function cancel(): void {
+  askedLogin.value = "";
+  navigate({ view: "items" }, { replace: true });
+}
+
 function Question({ body, state }: Asked) {
   const target = new URL(body.redirect_uri);
   const onConfirm = async () => {
@@ -41,12 +46,8 @@ function Question({ body, state }: Asked) {
     target.searchParams.set("state", state);
     location.replace(target.href);
   };
-  const onCancel = () => {
-    askedLogin.value = "";
-    navigate({ view: "items" }, { replace: true });
-  };
   return (
-    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={onCancel}>
+    <Confirmation action="Confirm" onConfirm={onConfirm} onCancel={cancel}>
       <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
       <Facts program={target.host} vaults={body.vaults ?? undefined} admin={body.admin === true} lifetime={body.expiresIn!} />
     </Confirmation>

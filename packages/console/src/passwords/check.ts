@@ -47,8 +47,8 @@ export async function checkItems(
   );
   const withPassword = read.filter(({ password }) => password !== undefined);
   for (const same of Map.groupBy(withPassword, ({ password }) => password).values()) {
-    const items = same.map(({ summary }) => summary).toSorted(byTitle);
-    if (items.length > 1) findings.reused.push({ items, note: `In ${plural(items.length, "item")}` });
+    const note = `In ${plural(same.length, "item")}`;
+    if (same.length > 1) findings.reused.push({ items: same.map(({ summary }) => summary).toSorted(byTitle), note });
   }
   for (const rows of Object.values(findings)) rows.sort((one, other) => byTitle(one.items[0]!, other.items[0]!));
   return {
