@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { matches } from "../../packages/console/src/admin/filter.ts";
-import { placeAfter } from "../../packages/console/src/admin/grid-keys.ts";
 import { parseQuota, presentQuota, QUOTAS } from "../../packages/console/src/admin/quotas.ts";
 import {
   canonicalScope,
@@ -8,6 +7,7 @@ import {
   describeVaultScope,
   grants,
   OPERATIONS,
+  placeAfter,
   setOperation,
   type TokenScope,
   wholeVaults,

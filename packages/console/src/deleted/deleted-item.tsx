@@ -25,14 +25,8 @@ import { Skeleton } from "../ui/virtual-list.tsx";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 
-interface Props {
-  readonly vault: string;
-  readonly id: string;
-  readonly onGone: () => void;
-}
-
 /** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
-export function DeletedItemView({ vault, id, onGone }: Props) {
+export function DeletedItemView({ vault, id, onGone }: Readonly<{ vault: string; id: string; onGone: () => void }>) {
   const loaded = useSignal<{ readonly item?: DeletedItem; readonly error?: unknown }>({});
   const load = () => {
     loaded.value = {};

@@ -113,14 +113,7 @@ function nameOf(part: Part, { mine, theirs }: Sides): string {
   return `Section ${isolate([...mine.sections, ...theirs.sections].find(isPart)?.label || part.id)}`;
 }
 
-interface PartProps {
-  readonly part: Part;
-  readonly sides: Sides;
-  readonly side: Side;
-  readonly label: string;
-}
-
-function PartOf({ part, sides, side, label }: PartProps) {
+function PartOf({ part, sides, side, label }: Readonly<{ part: Part; sides: Sides; side: Side; label: string }>) {
   const { [side]: draft, mine, theirs } = sides;
   if (part.kind === "section") {
     const section = draft.sections.find(({ id }) => id === part.id);

@@ -51,10 +51,7 @@ export function withoutSection(draft: Draft, removed: string): Draft {
   return left.reduce<Draft>((result, { id }) => withField(result, id, { section: "" }), { ...draft, sections });
 }
 
-/**
- * Returns the draft without its empty rows: URLs without address and name, fields without name, value and purpose, and sections without name
- * and fields.
- */
+/** Returns the draft without its empty rows. A field with a purpose, and a section with a field, are not empty. */
 export function tidy({ urls, fields: all, sections, ...draft }: Draft): Draft {
   const fields = all.filter(({ label, value, purpose }) => !isBlank(label) || value !== "" || purpose !== "");
   return {

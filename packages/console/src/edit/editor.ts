@@ -14,14 +14,6 @@ export type Status =
   /** Another client has written the Item: `theirs`. */
   | { readonly state: "conflict"; readonly theirs: Opened };
 
-interface Start {
-  readonly vault: string;
-  /** The id of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
-  readonly id: string;
-  readonly draft: Draft;
-  readonly base?: Opened;
-}
-
 /** One form, and how it is saved. Nothing that was typed is lost by a failure. */
 export class Editor {
   readonly draft: Signal<Draft>;
@@ -30,20 +22,18 @@ export class Editor {
   /** The Item that the draft is an edit of; `undefined` for a new one. */
   readonly base: Signal<Opened | undefined>;
   readonly status = signal<Status>({ state: "editing" });
-  /**
-   * True if a request to create the Item may have taken effect. Until a later request shows the outcome, the vault must not change: in
-   * another vault the same id would create a second Item.
-   */
+  /** True if a request to create the Item may have taken effect. In another vault, the same id would then create a second Item. */
   readonly maybeMade = signal(false);
   readonly changed = computed(() => !isSame(tidy(this.draft.value), tidy(this.#begun)));
   /** The change of the last save; undefined if the draft was already stored. */
   change: Written | undefined;
+  /** The id of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
   #id: string;
   #begun: Draft;
   /** The draft that is being saved. The form accepts input during that time. */
   #sent: Draft;
 
-  constructor({ vault, id, draft, base }: Start) {
+  constructor({ vault, id, draft, base }: Readonly<{ vault: string; id: string; draft: Draft; base?: Opened }>) {
     this.draft = signal(draft);
     this.vault = signal(vault);
     this.base = signal(base);

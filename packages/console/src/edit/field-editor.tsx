@@ -146,11 +146,8 @@ interface ValueInputProps {
   readonly onChange: (value: string) => void;
 }
 
-/**
- * The browser must not offer to fill in or store the value. It would take it for a password of this site, even with `off` and `new-password`.
- * A one-time code is not worth storing.
- */
-const CONCEALED = { type: "password", autocomplete: "one-time-code" };
+/** The browser must not fill in or store the value, as it does even with `off` and `new-password`. A one-time code is not worth storing. */
+const CONCEALED: object = { type: "password", autocomplete: "one-time-code" };
 
 /** The types whose values may have several lines, although most have one. */
 const LINES: ReadonlySet<string> = new Set(["STRING", "CONCEALED"]);
@@ -203,8 +200,8 @@ function ValueInput({ field, label, onChange }: ValueInputProps) {
           aria-label={label}
           class={concealed ? "secret" : ""}
           autocomplete="off"
-          {...(input as object)}
-          {...((hidden ? CONCEALED : {}) as object)}
+          {...input}
+          {...(hidden && CONCEALED)}
           value={field.value}
           onInput={onInput}
           onPaste={onPaste}

@@ -296,7 +296,9 @@ function TagEditor({ draft, change }: PartProps) {
       />
       <datalist id="known-tags">
         {[...known].toSorted(compareNames).map((tag) => (
-          <option key={tag} value={tag} />
+          <option key={tag} value={tag}>
+            {tag}
+          </option>
         ))}
       </datalist>
     </fieldset>

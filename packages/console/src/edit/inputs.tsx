@@ -8,27 +8,13 @@ export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit
   element.setCustomValidity(fits(element.value, limit) ? "" : `This text is longer than ${limit / 1024} KiB.`);
 }
 
-/** Attributes of an input. Preact's own type is a union by `type`, of which no part can be built on its own. */
-export interface InputAttributes {
-  readonly id?: string;
-  readonly type?: "date";
-  readonly inputMode?: "email" | "url" | "tel" | "numeric";
-  readonly required?: boolean;
-  readonly placeholder?: string;
-  readonly pattern?: string;
-  readonly title?: string;
-  readonly max?: string;
-  readonly list?: string;
-  readonly onBlur?: () => void;
-  readonly onKeyDown?: (event: KeyboardEvent) => void;
-}
-
 interface Props {
   readonly label: string;
   readonly value: string;
   readonly limit?: number;
   readonly onChange: (value: string) => void;
-  readonly input?: InputAttributes;
+  /** Attributes of the input. Preact's own type is a union by `type`, of which no part can be built on its own. */
+  readonly input?: object;
 }
 
 export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) => (

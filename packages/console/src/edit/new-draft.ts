@@ -79,10 +79,7 @@ export function templateOf(category: Category): Draft {
   };
 }
 
-/**
- * A draft of another category: its template with all that was typed. A value goes to the field with the same purpose or label;
- * without one, its field is added.
- */
+/** Returns the template of another category with all that was typed: a value goes to the field with the same purpose or label, or keeps its own. */
 export function withCategory(draft: Draft, category: Category): Draft {
   const template = templateOf(category);
   const typed = draft.fields.filter(({ value }) => value !== "");

@@ -30,10 +30,7 @@ const replace = (path: string, value: unknown): PatchOperation => ({ op: "replac
 /** An id as a part of a JSON pointer (RFC 6901 section 3). */
 const escape = (id: string): string => id.replaceAll("~", "~0").replaceAll("/", "~1");
 
-/**
- * Returns the operations that turn one draft into the other (contract 6); none if they are equal. Unchanged parts are not sent, so parts
- * unknown to the form stay: Files, types of a newer release, and the entropy of a generated value.
- */
+/** Returns the operations that turn one draft into the other (contract 6). What the form does not know stays, because only changes are sent. */
 export function operationsOf(before: Draft, after: Draft): PatchOperation[] {
   const changed = <K extends keyof Draft>(
     name: K,

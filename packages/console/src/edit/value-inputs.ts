@@ -1,12 +1,12 @@
 import { typeRules } from "@item-vault/model/field-types";
-import type { InputAttributes } from "./inputs.tsx";
 import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 
 /** The input of each type of field. The service checks every value; patterns only show refusals earlier. */
 
 interface ValueInput {
   readonly label: string;
-  readonly input?: InputAttributes;
+  /** Attributes of the input. */
+  readonly input?: object;
   readonly block?: true;
   /** The refusal of an invalid value (src/model/field-types.ts). */
   readonly refusal?: string;

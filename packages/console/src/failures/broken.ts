@@ -9,10 +9,7 @@ import type {
   Version,
 } from "@item-vault/client";
 
-/**
- * Broken entries of lists (contract 11.10), in the shape of others, so that a view shows them with a telling name. Opening one shows the
- * failure.
- */
+/** Broken entries of lists (contract 11.10), in the shape of others with a telling name. Opening one shows the failure. */
 
 const nameOf = (id: string): string => `Damaged item ${id.slice(0, 8)}`;
 

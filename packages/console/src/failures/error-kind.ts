@@ -4,10 +4,7 @@ import { ItemVaultError } from "@item-vault/client";
 export const isErrorKind = (error: unknown, kind: string): error is ItemVaultError =>
   error instanceof ItemVaultError && error.kind === kind;
 
-/**
- * Returns true if a failed request may have taken effect (contract 10.15). After a 507 nothing has happened. Other 5xx failures that state
- * the same may answer a repetition of an attempt without an answer.
- */
+/** Returns true if a failed request may have taken effect (contract 10.15): without an answer, or after a 5xx other than 507. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof ItemVaultError && (error.status === 0 || error.status >= 500) && error.status !== 507;
 

@@ -102,13 +102,7 @@ function useChoice(target: { readonly vault: string; readonly item: string }) {
   return { input, choose, onChoose };
 }
 
-interface DeleteProps {
-  readonly item: Item;
-  readonly file: Named;
-  readonly onClose: () => void;
-}
-
-function DeleteDialog({ item: { id, vault }, file, onClose }: DeleteProps) {
+function DeleteDialog({ item: { id, vault }, file, onClose }: Readonly<{ item: Item; file: Named; onClose: () => void }>) {
   const onConfirm = async () => {
     const path = { vault: vault.id, item: id, file: file.id };
     // A File that somebody else has deleted is deleted.

@@ -23,14 +23,8 @@ async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): P
   return { image: image.slice(0, image.size, kind.image) };
 }
 
-interface Props {
-  readonly item: Item;
-  readonly file: StoredFile;
-  readonly onClose: () => void;
-}
-
 /** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
-export function PreviewDialog({ item, file, onClose }: Props) {
+export function PreviewDialog({ item, file, onClose }: Readonly<{ item: Item; file: StoredFile; onClose: () => void }>) {
   const [{ preview, error }, setState] = useState<{ readonly preview?: Preview; readonly error?: unknown }>({});
   const [attempt, setAttempt] = useState(0);
   useLayoutEffect(() => {

@@ -9,10 +9,7 @@ import { quoted } from "../ui/file-names.ts";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
 
-/**
- * The uploads of the page, which go on when another Item is opened. They are sent one after the other: each is a write to the
- * same Item, and the connection is not faster with several.
- */
+/** The uploads of the page, which go on when another Item is opened. One is sent at a time: each is a write to the same Item. */
 
 export interface Upload {
   readonly id: number;

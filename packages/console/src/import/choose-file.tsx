@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
+import { useCallback } from "preact/hooks";
 import type { Import, Refusal } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
+import { useDrop } from "../ui/drop.ts";
 import { Select } from "../ui/select.tsx";
 
 const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
@@ -16,18 +16,8 @@ interface Props {
 
 /** The file: chosen or dropped. It is read in the page and sent nowhere. */
 export function ChooseFile({ shown, problem }: Props) {
-  const isOver = useSignal(false);
-  // A file that is dropped beside the field would replace the page.
-  useLayoutEffect(() => {
-    const keepPage = (event: Event) => void (event.target instanceof HTMLInputElement || event.preventDefault());
-    const events = ["dragover", "drop"] as const;
-    for (const name of events) addEventListener(name, keepPage);
-    return () => events.forEach((name) => removeEventListener(name, keepPage));
-  }, []);
-  const choose = (files: FileList | null | undefined) => {
-    const [file] = files ?? [];
-    if (file) shown.chooseFile(file);
-  };
+  const choose = useCallback(([file]: readonly File[]) => file && shown.chooseFile(file), [shown]);
+  const over = useDrop(() => document.querySelector(".import"), choose);
   if (listState.value === "loaded" && transferTargets().length === 0)
     return <p class="empty">You need write access to a vault to import. Ask an administrator.</p>;
   return (
@@ -38,13 +28,7 @@ export function ChooseFile({ shown, problem }: Props) {
       {problem && <ProblemOf problem={problem} shown={shown} />}
       <label>
         Choose a file, or drop it here
-        <input
-          type="file"
-          class={`drop ${isOver.value ? "over" : ""}`}
-          onChange={(event) => choose(event.currentTarget.files)}
-          onDragEnter={() => (isOver.value = true)}
-          onDragLeave={() => (isOver.value = false)}
-        />
+        <input type="file" class={`drop ${over ? "over" : ""}`} onChange={(event) => choose([...event.currentTarget.files!])} />
       </label>
       <h2>Supported files</h2>
       <ul class="formats">

@@ -46,9 +46,10 @@ export interface Forecast {
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 
+const refused = (kind: Refusal["kind"], text = ""): Stage => ({ name: "choose", problem: { kind, text } });
+
 /** Reads a file in the page. Returns the next stage. Throws the TransferError of a malformed file or a wrong password. */
 export async function readSource(file: File, { password, includeTrash, format: wanted, columns }: Reading): Promise<Stage> {
-  const refused = (kind: Refusal["kind"], text = ""): Stage => ({ name: "choose", problem: { kind, text } });
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isKeePassFile(bytes.subarray(0, 4096)))
     return refused("fault", "Only the command line opens KeePass databases. Run: item-vault import FILE");
@@ -83,10 +84,7 @@ async function fitInSlices(transfer: Transfer): Promise<Fitted> {
   return fitted;
 }
 
-/**
- * Compares a source with the vaults. `targets` has the vault for each vault name in the source; Items of other names are left out. An aborted
- * signal ends the comparison. Throws the ItemVaultError of a request.
- */
+/** Compares a source with the vault for each vault name in it; Items of other names are left out. Throws the ItemVaultError of a request. */
 export async function planSource(
   { format, source, fitted }: Source,
   targets: ReadonlyMap<string, TargetVault>,

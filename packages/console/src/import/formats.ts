@@ -6,8 +6,5 @@ import { itemVaultImport } from "@item-vault/transfer/formats/item-vault";
 import { onePuxImport } from "@item-vault/transfer/formats/onepux";
 import { vaultKv } from "@item-vault/transfer/formats/vault-kv";
 
-/**
- * The formats of the command line that a page can read. KeePass is not among them: its key derivation needs WebAssembly, which the
- * policy of the page does not allow.
- */
+/** The formats that a page can read. The key derivation of KeePass needs WebAssembly, which the policy of the page does not allow. */
 export const FORMATS: readonly ImportFormat[] = [onePuxImport, itemVaultImport, bitwarden, ...CSV_FORMATS, csv, dotenv, vaultKv];

@@ -19,19 +19,23 @@ export const Alert = ({ children }: { readonly children: ComponentChildren }) =>
   </p>
 );
 
-/** Titles that are shown of a list that may be long. */
+/** Rows that are shown of a list that may be long. */
 const SHOWN = 100;
+
+export const List = ({ rows }: { readonly rows: readonly string[] }) => (
+  <ul>
+    {rows.slice(0, SHOWN).map((row, index) => (
+      <li key={index}>{row}</li>
+    ))}
+    {rows.length > SHOWN && <li>and {rows.length - SHOWN} more</li>}
+  </ul>
+);
 
 /** The titles of Items that are there with other content, folded up. */
 export const Differing = ({ titles }: { readonly titles: readonly string[] }) =>
   titles.length > 0 && (
     <details>
       <summary>Already here with different content (not changed) ({titles.length})</summary>
-      <ul>
-        {titles.slice(0, SHOWN).map((title, index) => (
-          <li key={index}>{titleOf({ title })}</li>
-        ))}
-        {titles.length > SHOWN && <li>and {titles.length - SHOWN} more</li>}
-      </ul>
+      <List rows={titles.map((title) => titleOf({ title }))} />
     </details>
   );

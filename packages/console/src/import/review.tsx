@@ -11,7 +11,7 @@ import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast, Source } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
-import { Differing, StageHeading } from "./parts.tsx";
+import { Differing, List, StageHeading } from "./parts.tsx";
 
 interface Props {
   readonly shown: Import;
@@ -94,26 +94,22 @@ function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
   );
 }
 
-/**
- * Returns the choice for each vault of the source: the user's choices first. By default it is the vault with the same name, as in the command
- * line, or the only vault. A name that several vaults of the source share has none until the user chooses.
- */
+const isNamed = (name: string) => (one: { readonly name: string }) => one.name.toLowerCase() === name.toLowerCase();
+
+/** Returns the user's choice for each vault of the source, or the vault of the same name or the only one. A shared name has none. */
 function chooseTargets(names: readonly string[], shared: readonly SharedName[], made: ReadonlyMap<string, string>) {
   const all = transferTargets();
   const only = all.length === 1 ? all[0]!.id : "";
-  const isNamed = (name: string) => (one: { readonly name: string }) => one.name.toLowerCase() === name.toLowerCase();
   const choose = (name: string) => (shared.some(isNamed(name)) ? "" : (all.find(isNamed(name))?.id ?? only));
   return new Map(names.map((name) => [name, made.get(name) || choose(name)]));
 }
 
-interface ChoiceProps {
-  readonly names: readonly string[];
-  readonly shared: readonly SharedName[];
-  readonly shown: Import;
-}
-
 /** The vault for the Items: one, or one for each vault of the source. */
-function VaultChoice({ names, shared, shown }: ChoiceProps) {
+function VaultChoice({
+  names,
+  shared,
+  shown,
+}: Readonly<{ names: readonly string[]; shared: readonly SharedName[]; shown: Import }>) {
   const targets = shown.targets.value;
   const vaultOptions = [["", "Choose a vault…"] as const, ...transferTargets().map(({ id, name }) => [id, name] as const)];
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
@@ -206,27 +202,11 @@ function TrashChoice({ shown, source }: Props) {
   );
 }
 
-/** Items that are shown of a list that may be long. */
-const SHOWN = 20;
-
-interface UnfitProps {
-  readonly unfit: readonly UnfitItem[];
-  readonly them: string;
-  readonly accepted: Signal<boolean>;
-}
-
 /** Items that cannot be read or written. They are left out if the user accepts that. */
-const Unfit = ({ unfit, them, accepted }: UnfitProps) => (
+const Unfit = ({ unfit, them, accepted }: Readonly<{ unfit: readonly UnfitItem[]; them: string; accepted: Signal<boolean> }>) => (
   <div class="failure">
     <p>{plural(unfit.length, "item")} can’t be imported:</p>
-    <ul>
-      {unfit.slice(0, SHOWN).map((item, index) => (
-        <li key={index}>
-          “{isolate(titleOf(item))}” {item.why}.
-        </li>
-      ))}
-    </ul>
-    {unfit.length > SHOWN && <p>and {unfit.length - SHOWN} more</p>}
+    <List rows={unfit.map((item) => `“${isolate(titleOf(item))}” ${item.why}.`)} />
     <label class="check">
       <input type="checkbox" checked={accepted.value} onChange={(event) => (accepted.value = event.currentTarget.checked)} />
       Leave {them} out

@@ -161,7 +161,8 @@ function Details({ opened }: Props) {
           </ul>
         )}
         <p class="quiet">
-          Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
+          Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by{" "}
+          <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
           <time dateTime={item.createdAt}>{formatTime(item.createdAt)}</time>, version {item.version}
         </p>
       </footer>

@@ -32,6 +32,11 @@ interface Asked {
   readonly state: string;
 }
 
+function cancel(): void {
+  askedLogin.value = "";
+  navigate({ view: "items" }, { replace: true });
+}
+
 function Question({ body, state }: Asked) {
   const target = new URL(body.redirect_uri);
   const onConfirm = async () => {
@@ -41,12 +46,8 @@ function Question({ body, state }: Asked) {
     target.searchParams.set("state", state);
     location.replace(target.href);
   };
-  const onCancel = () => {
-    askedLogin.value = "";
-    navigate({ view: "items" }, { replace: true });
-  };
   return (
-    <Form action={onConfirm} submit="Confirm" onCancel={onCancel}>
+    <Form action={onConfirm} submit="Confirm" onCancel={cancel}>
       <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
       <Facts program={target.host} vaults={body.vaults ?? undefined} admin={body.admin === true} lifetime={body.expiresIn!} />
     </Form>
@@ -55,10 +56,7 @@ function Question({ body, state }: Asked) {
 
 const STATE_CHARACTERS_MAX = 512;
 
-/**
- * Returns the request of a program, from the query of the address (contract 28.3), or undefined for a malformed query. The service checks the
- * vaults.
- */
+/** Parses the request of a program (contract 28.3). Returns undefined for a malformed one. The service checks the vaults. */
 function parseAsked(query: string): Asked | undefined {
   const given = new URLSearchParams(query);
   const [redirect_uri, code_challenge, state] = ["redirect_uri", "code_challenge", "state"].map((name) => given.get(name) ?? "");

@@ -34,10 +34,7 @@ interface Progress {
   readonly onFile?: (name: string, done: number) => void;
 }
 
-/**
- * Plans a transfer with the Item as it is now, which may be newer than the shown one. Throws an ItemVaultError, also for an Item with a
- * broken File, which the copy would lack.
- */
+/** Plans a transfer of the Item as it is now. Throws an ItemVaultError, also for an Item with a broken File, which the copy would lack. */
 export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, target: string): Promise<Transfer> {
   const path = { vault: vault.id, item: id };
   const { data: item, etag = "" } = await call("GET /v1/vaults/{vault}/items/{item}", { path });
@@ -90,10 +87,7 @@ async function makeItem(transfer: Transfer): Promise<void> {
   transfer.uncertain = false;
 }
 
-/**
- * Copies a File with its content. The service compares the content with its SHA-256 before the copy exists (contract 9.5). A repeated upload
- * with the same key makes no second copy (contract 10.9). Throws an ItemVaultError, or the reason of the aborted signal.
- */
+/** Copies a File. The service compares its SHA-256 (contract 9.5), and a repeated upload with the same key makes no second copy (10.9). */
 async function copyFile({ source: { item }, target, id, keys }: Transfer, file: File, signal: AbortSignal): Promise<void> {
   const content = await loadContent(item, file, { version: item.version, signal });
   if (content.size !== file.size) throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
@@ -110,10 +104,7 @@ async function copyFile({ source: { item }, target, id, keys }: Transfer, file: 
   });
 }
 
-/**
- * Deletes the Item after it was copied. A missing Item was deleted by a request whose answer was lost, or by another client. Returns
- * `changed`, without deleting, if the Item was changed since it was read. Throws an ItemVaultError.
- */
+/** Deletes the Item after it was copied, unless it was changed since it was read. A missing Item was deleted by an earlier request, or by others. */
 export async function removeSource({ source: { item, etag } }: Transfer): Promise<"deleted" | "changed"> {
   const path = { vault: item.vault.id, item: item.id };
   try {
@@ -125,10 +116,7 @@ export async function removeSource({ source: { item, etag } }: Transfer): Promis
   return "deleted";
 }
 
-/**
- * Deletes an unwanted copy. Returns true if there was one. Throws an ItemVaultError if it may still exist, or be made later: its absence
- * proves nothing while it is uncertain.
- */
+/** Deletes an unwanted copy. Returns true if there was one. While it is uncertain, its absence proves nothing: it may be made later. */
 export async function discard({ target, id, uncertain }: Transfer): Promise<boolean> {
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: { vault: target, item: id } });

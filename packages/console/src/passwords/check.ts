@@ -6,10 +6,7 @@ import { plural } from "../ui/plural.ts";
 import { GROUP_LIST, type GroupName, passwordOf } from "./groups.ts";
 import { compareNames } from "../state/search.ts";
 
-/**
- * The password check: it reads each Item as a whole, because only that shows which field has the password. No request names the passwords of
- * many Items: `POST /resolve` needs the names of the fields, and counts as one request for each.
- */
+/** The password check. It reads each Item as a whole, because only that shows which field has the password. */
 
 /** One Item, or a group of Items that belong together, with a note. It has no value. */
 export interface Finding {
@@ -26,10 +23,7 @@ export interface CheckResult {
   readonly waiting: number;
 }
 
-/**
- * Reads Items, and compares their passwords only within this function: nothing outside gets a value. Ends early when the signal is aborted,
- * or at a failure that would affect the other Items. `onRead` gets the number of tried Items. Does not throw.
- */
+/** Reads Items, and compares their passwords here: nothing outside gets a value. Ends early as `runAll` does. `onRead` gets the number of tried Items. */
 export async function checkItems(
   items: readonly ItemSummary[],
   { signal, onRead }: { readonly signal: AbortSignal; readonly onRead: (count: number) => void },
@@ -53,8 +47,8 @@ export async function checkItems(
   );
   const withPassword = read.filter(({ password }) => password !== undefined);
   for (const same of Map.groupBy(withPassword, ({ password }) => password).values()) {
-    const items = same.map(({ summary }) => summary).toSorted(byTitle);
-    if (items.length > 1) findings.reused.push({ items, note: `In ${plural(items.length, "item")}` });
+    const note = `In ${plural(same.length, "item")}`;
+    if (same.length > 1) findings.reused.push({ items: same.map(({ summary }) => summary).toSorted(byTitle), note });
   }
   for (const rows of Object.values(findings)) rows.sort((one, other) => byTitle(one.items[0]!, other.items[0]!));
   return {

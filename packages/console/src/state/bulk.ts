@@ -5,10 +5,7 @@ import { signal } from "@preact/signals";
 
 export type UndoOne = () => Promise<void>;
 
-/**
- * Runs the action on one Item. Returns its undo, or undefined if nothing changed. Throws an ItemVaultError, a Problem, or the reason of the
- * aborted signal.
- */
+/** Runs the action on one Item. Returns its undo, or undefined if nothing changed. Throws an ItemVaultError or a Problem. */
 export type RunOne = (item: ItemSummary, signal: AbortSignal) => Promise<UndoOne | undefined>;
 
 export interface Act {

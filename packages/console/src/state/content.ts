@@ -17,10 +17,7 @@ type Owner = Pick<Item, "id" | "vault"> & { readonly state?: string };
 
 const CONTENT = "/files/{file}/content";
 
-/**
- * Loads a whole content. Throws an ItemVaultError, of kind `network` if the connection ended within the content, or the reason of an aborted
- * `signal`.
- */
+/** Loads a whole content. Throws an ItemVaultError, of kind `network` if it ended early, or the reason of the aborted `signal`. */
 export async function loadContent(item: Owner, file: StoredFile, options: Options = {}): Promise<Blob> {
   const { signal, version, first, onBytes } = options;
   const path = { vault: item.vault.id, item: item.id, file: file.id };

@@ -21,10 +21,7 @@ document.addEventListener("visibilitychange", () => (visible.value = !document.h
 /** The start of the next stream: the list has everything before. Another session has other vaults. */
 let position: { readonly session: Session; readonly cursor: string } | undefined;
 
-/**
- * Begins to follow, as long as somebody is signed in and the page is visible. A hidden page has no stream, because a browser has few
- * connections to one host by HTTP/1.1. A page that is shown again gets the events that it has missed.
- */
+/** Follows while somebody is signed in and the page is visible: a browser has few connections to one host. A page that is shown again catches up. */
 export function followWrites(): void {
   effect(() => {
     const reader = sessionState.value === "signed-in" && listsAny() ? session.value : undefined;

@@ -18,10 +18,7 @@ export const setArchived = (path: ItemPath, archived: boolean) =>
     ? call("POST /v1/vaults/{vault}/items/{item}/archive", { path })
     : call("POST /v1/vaults/{vault}/items/{item}/unarchive", { path });
 
-/**
- * Restores a deleted Item. A missing one may have been restored by a request whose answer was lost, or by another client. Throws as `call`
- * does.
- */
+/** Restores a deleted Item. A missing one was restored by an earlier request, or by others. Throws as `call` does. */
 export async function restoreItem(path: ItemPath): Promise<Item> {
   try {
     return (await call("POST /v1/vaults/{vault}/deleted-items/{item}/restore", { path })).data;

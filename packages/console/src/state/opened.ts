@@ -52,10 +52,6 @@ export async function openItem(vault: string, id: string): Promise<void> {
   }
 }
 
-export function setOpened(opened: Opened): void {
-  open.value = { state: "loaded", key: keyOfItem(opened.item), opened };
-}
-
 export function closeItem(): void {
   open.value = { state: "closed" };
 }
@@ -74,13 +70,11 @@ export function takeWritten(written: Written): void {
 function showWritten({ data: item, etag = "" }: Written): void {
   const { value } = open;
   if (!isOpen(item.vault.id, item.id)) return;
-  if (value.state !== "loaded" || value.opened.item.version <= item.version) setOpened({ item, etag });
+  if (value.state !== "loaded" || value.opened.item.version <= item.version)
+    open.value = { state: "loaded", key: keyOfItem(item), opened: { item, etag } };
 }
 
-/**
- * Loads the Item after a write whose answer is not the Item, for example of a File. An Item that was since deleted does not return to the
- * list. Throws as `call` does.
- */
+/** Loads the Item after a write whose answer is not the Item. An Item that was since deleted does not return to the list. */
 export async function refreshItem(vault: string, id: string): Promise<void> {
   const written = await loadItem(vault, id);
   if (listedEntry(vault, id)) putItem(written.data);

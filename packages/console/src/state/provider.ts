@@ -6,10 +6,7 @@ import { navigate } from "./route.ts";
 
 /** The sign-in at the identity provider, which is a page of its own (contract 25.12). */
 
-/**
- * The login that a program on this computer asks for: the query with which it has opened the console (contract 28.3), or "". It is kept in the
- * memory of the page, and not in the address, which the history records.
- */
+/** The query with which a program on this computer asks for a login (contract 28.3), or "". The address does not keep it, because of the history. */
 export const askedLogin = signal("");
 
 /** Takes the query over when the page was opened at the address of logins. */
@@ -26,10 +23,7 @@ export const providerOffered = signal(false);
 /** The address to which the provider sends the browser back. Opened without an answer, it begins a sign-in. */
 const ADDRESS = "/console/sign-in";
 
-/**
- * Goes to the provider. `state` carries the place in the console, so that the person returns to it; the service compares the part before the
- * colon. Throws an ItemVaultError.
- */
+/** Goes to the provider. Behind a colon, `state` carries the place in the console to which the person returns. Throws an ItemVaultError. */
 export async function goToProvider(): Promise<void> {
   const url = new URL((await callUnchecked("POST /console/sign-ins")).data.url);
   url.searchParams.set("state", `${url.searchParams.get("state")}:${askedLogin.value || location.hash}`);

@@ -45,10 +45,7 @@ export function takesPlace(next: Session, { token, person }: Session): boolean {
   return Object.entries(token.vaults).every(([vault, scope]) => contains(opened.get(vault), scope));
 }
 
-/**
- * Returns true if a session continues the page. It has the same token or person, or an administrator as before, and the grant that the view
- * needs.
- */
+/** Returns true if a session continues the page: the same token, person or administrator, with the grant that the view needs. */
 export function isSameUser(next: Session): boolean {
   const { token, admin } = session.value ?? next;
   return hasGrant(next) && ((admin && next.admin) || (token !== undefined && token.id === next.token?.id));

@@ -55,10 +55,7 @@ export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
   });
 }
 
-/**
- * Restores a moved Item, and deletes the copy. Throws as `call` does. Throws a Problem if the copy was changed since: it then stays, and the
- * Item is in both vaults.
- */
+/** Restores a moved Item, and deletes the copy. Throws as `call` does, or a Problem if the copy was changed since, and so stays. */
 export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Promise<void> {
   putItem(await restoreItem(from));
   try {
