@@ -3,7 +3,7 @@ import { explain } from "./failures/explain.ts";
 import { leavePage, signOut } from "./state/sign-in.ts";
 import { showToast } from "./state/toasts.ts";
 import { clearCopied, isUncertain } from "./ui/clipboard.ts";
-import { Dialog } from "./ui/dialog.tsx";
+import { FormDialog } from "./ui/form.tsx";
 
 /** Signs out: ends the session, and clears the clipboard of values copied here. */
 
@@ -19,22 +19,22 @@ export const SignOut = () => (
 /** Asks about a clipboard with possibly other content. It is outside the sidebar, whose popover closes when a dialog opens. */
 export function SignOutQuestion() {
   if (!asked.value) return null;
+  const close = () => void (asked.value = false);
   const answer = (clears: boolean) => () => {
-    asked.value = false;
+    close();
     void leave(clears);
   };
   return (
-    <Dialog title="Clear the clipboard too?" onClose={() => (asked.value = false)}>
+    <FormDialog
+      title="Clear the clipboard too?"
+      action={answer(true)}
+      submit="Clear it and sign out"
+      cancel="Sign out only"
+      onCancel={answer(false)}
+      onClose={close}
+    >
       <p>A value that you copied here may still be on the clipboard, or something that you copied elsewhere since.</p>
-      <div class="buttons">
-        <button type="button" onClick={answer(false)}>
-          Sign out only
-        </button>
-        <button type="button" class="primary" onClick={answer(true)}>
-          Clear it and sign out
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -5,10 +5,11 @@ import { NameField } from "./name-field.tsx";
 import { InputError, textOf } from "../ui/form.tsx";
 import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
-import { tokens } from "./lists.ts";
+import { tokens, vaultLabel } from "./lists.ts";
 import { ScopeField } from "./scope-field.tsx";
 import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
 import { copy } from "../ui/clipboard.ts";
+import { Check, Select } from "../ui/controls.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";
 import { LIMITS } from "@item-vault/model/limits";
@@ -17,7 +18,6 @@ import { afterRender } from "../ui/after-render.ts";
 import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
 import { named, presentText } from "../ui/texts.ts";
 import { shortId } from "./filter.ts";
-import { vaultLabel } from "./lists.ts";
 
 /** Issues a token, then shows its text. */
 
@@ -29,6 +29,7 @@ const KINDS = {
   connect: { label: "Clients of 1Password Connect", dialect: "connect", binding: false },
   binding: { label: "Service bindings of other Workers", dialect: "uuid", binding: true },
 } as const satisfies Readonly<Record<string, { label: string; dialect: Dialect; binding: boolean }>>;
+const KIND_OPTIONS = Object.entries(KINDS).map(([name, { label }]) => [name as Kind, label] as const);
 
 export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   const issued = useSignal<IssuedToken | undefined>(undefined);
@@ -55,16 +56,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
   return (
     <SecretForm title="Issue token" secret="token" action={action} submit="Issue token" onClose={onClose}>
       <NameField placeholder="e.g. github-deploy" />
-      <label>
-        For
-        <select value={kind.value} onChange={(event) => setKind(event.currentTarget.value as Kind)}>
-          {Object.entries(KINDS).map(([name, { label }]) => (
-            <option key={name} value={name}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="For" value={kind.value} options={KIND_OPTIONS} onChange={setKind} />
       <ScopeField
         value={scope.value}
         onChange={(next) => (scope.value = next)}
@@ -72,12 +64,7 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
       />
       <ItemLimits scope={scope.value} limits={limits.value} onChange={(next) => (limits.value = next)} />
       <LifetimeField />
-      {!KINDS[kind.value].binding && (
-        <label class="check">
-          <input type="checkbox" name="delegate" />
-          Can issue tokens (they expire with this one)
-        </label>
-      )}
+      {!KINDS[kind.value].binding && <Check name="delegate" label="Can issue tokens (they expire with this one)" />}
     </SecretForm>
   );
 }

@@ -156,7 +156,7 @@ function IssuerForm({ onClose }: { readonly onClose: () => void }) {
         label="Platform"
         value={preset.value}
         options={PRESET_NAMES.map((name) => [name, PRESET_LABELS[name]])}
-        onChange={(name) => (preset.value = name as PresetName)}
+        onChange={(name) => (preset.value = name)}
       />
       <Field
         key={`${preset.value} URL`}
@@ -202,8 +202,6 @@ const PERMIT_LABELS: Readonly<Record<Permit, string>> = {
   anyRepository: "For every repository of the owner",
   allowSubject: "The subject (sub) may be the only claim",
 };
-
-const LIFETIMES = RULE_LIFETIMES.map(([label, seconds]) => [seconds, label] as const);
 
 interface Props {
   readonly issuer: Issuer;
@@ -263,7 +261,7 @@ export function RuleForm({ issuer, onClose }: Props) {
 
 const OfTokens = () => (
   <>
-    <Select label="Its tokens expire after" name="lifetime" options={LIFETIMES} defaultValue={LIMITS.ruleLifetimeDefault} />
+    <Select label="Its tokens expire after" name="lifetime" options={RULE_LIFETIMES} defaultValue={LIMITS.ruleLifetimeDefault} />
     <Check name="connect" label="For clients of 1Password Connect" />
   </>
 );

@@ -8,6 +8,7 @@ import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
 import { session } from "../state/session.ts";
 import { afterRender } from "../ui/after-render.ts";
+import { Select } from "../ui/controls.tsx";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Menu } from "../ui/menu.tsx";
@@ -32,16 +33,7 @@ function AskVault({ items, onBegin, onClose }: AskProps) {
   const begin = async (data: FormData) => onBegin(moveTo(textOf(data, "vault")));
   return (
     <FormDialog title={`Move ${plural(items.length, "item")}`} action={begin} submit="Move" onClose={onClose}>
-      <label>
-        Vault
-        <select name="vault">
-          {targets.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label="Vault" name="vault" options={targets.map(({ id, name }) => [id, name])} />
       <p class="quiet explanation">
         Earlier versions are not copied: they stay with the deleted {items.length === 1 ? "item" : "items"}, which can be restored
         in the old vault.

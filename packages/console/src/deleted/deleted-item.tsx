@@ -14,7 +14,7 @@ import { may, putItem, vaultName } from "../state/items.ts";
 import { addressOf, navigate, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
-import { Confirm } from "../ui/confirm.tsx";
+import { FormDialog } from "../ui/form.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { restorableUntil } from "../ui/retention.ts";
@@ -118,17 +118,18 @@ function Actions({ item, onGone }: ItemProps) {
         </button>
       )}
       {asking.value && (
-        <Confirm
+        <FormDialog
           title="Delete permanently?"
-          action="Delete permanently"
-          onConfirm={destroy}
+          action={destroy}
+          submit="Delete permanently"
+          danger
           onClose={() => (asking.value = false)}
         >
           <p>
             <b>{titleOf(item)}</b>
             {item.files.length > 0 ? ", its versions and files " : " and its versions "}will be permanently deleted.
           </p>
-        </Confirm>
+        </FormDialog>
       )}
     </div>
   );

@@ -5,7 +5,7 @@ import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { afterRender } from "../ui/after-render.ts";
-import { Confirm } from "../ui/confirm.tsx";
+import { FormDialog } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { explainRestore } from "../ui/retention.ts";
 import { focusList } from "../ui/virtual-list.tsx";
@@ -24,12 +24,12 @@ export function DeleteDialog({ opened: latest, onClose }: { readonly opened: Ope
     afterRender(focusList);
   };
   return (
-    <Confirm title="Delete this item?" action="Delete" onConfirm={onConfirm} onClose={onClose}>
+    <FormDialog title="Delete this item?" action={onConfirm} submit="Delete" danger onClose={onClose}>
       <p class="named">
         “{titleOf(item)}” in {vaultName(item.vault.id)}
         {item.files.length > 0 && `, with ${plural(item.files.length, "file")}`}
       </p>
       <p>{explainRestore(session.value!.settings)}</p>
-    </Confirm>
+    </FormDialog>
   );
 }

@@ -12,7 +12,7 @@ import { showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/after-render.ts";
 import { useDrop } from "../ui/drop.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/controls.tsx";
 import { named } from "../ui/texts.ts";
 
 /** One field of the form: its value, and below that on demand its name, type, section and place. */

@@ -14,7 +14,7 @@ import type { Editor } from "./editor.ts";
 import { addId, FieldEditor, labelId } from "./field-editor.tsx";
 import { Generator } from "./generator.tsx";
 import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/controls.tsx";
 import { withCategory } from "./new-draft.ts";
 
 interface Props {

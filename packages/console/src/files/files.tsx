@@ -9,7 +9,7 @@ import { may } from "../state/items.ts";
 import { type Opened, refreshItem } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/after-render.ts";
-import { Confirm } from "../ui/confirm.tsx";
+import { FormDialog } from "../ui/form.tsx";
 import { useDrop } from "../ui/drop.ts";
 import { quoted } from "../ui/file-names.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -114,11 +114,11 @@ function DeleteDialog({ item: { id, vault }, file, onClose }: Readonly<{ item: I
     onClose();
   };
   return (
-    <Confirm title="Delete file" action="Delete" onConfirm={onConfirm} onClose={onClose}>
+    <FormDialog title="Delete file" action={onConfirm} submit="Delete" danger onClose={onClose}>
       <p class="file-question">
         Delete <bdi>{marked(file.name)}</bdi>? Earlier versions of the item still have it.
       </p>
-    </Confirm>
+    </FormDialog>
   );
 }
 

@@ -17,7 +17,7 @@ import { type RestorablePart, withPart } from "../items/comparison.ts";
 import { draftOf } from "../items/draft.ts";
 import { isErrorKind } from "../failures/error-kind.ts";
 import { titleOf } from "../items/categories.ts";
-import { Confirm } from "../ui/confirm.tsx";
+import { FormDialog } from "../ui/form.tsx";
 
 interface Props {
   readonly id: string;
@@ -144,17 +144,18 @@ function DestroyVersion({ item, version, onDestroyed }: DestroyVersionProps) {
         Delete permanently…
       </button>
       {asking.value && (
-        <Confirm
+        <FormDialog
           title={`Delete version ${version} permanently?`}
-          action="Delete permanently"
-          onConfirm={destroy}
+          action={destroy}
+          submit="Delete permanently"
+          danger
           onClose={() => (asking.value = false)}
         >
           <p>
             Version {version} of <b>{titleOf(item)}</b> will be permanently deleted, with values and files that no other version
             has. The item itself does not change.
           </p>
-        </Confirm>
+        </FormDialog>
       )}
     </>
   );

@@ -3,7 +3,7 @@ import type { Import, Refusal } from "./create-import.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
 import { useDrop } from "../ui/drop.ts";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/controls.tsx";
 
 const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
   summary.replace(": CSV", ""),

@@ -6,7 +6,7 @@ import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
 import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/controls.tsx";
 import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast, Source } from "./engine.ts";

@@ -11,7 +11,7 @@ import { session } from "../state/session.ts";
 import { copy } from "../ui/clipboard.ts";
 import { Form, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/controls.tsx";
 import { NoPerson, ownVaults } from "./facts.tsx";
 
 /** Makes a code that logs in a terminal, and shows who has used it (contract 28.5). No address has the code. */

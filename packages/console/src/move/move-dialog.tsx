@@ -8,7 +8,7 @@ import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Select } from "../ui/select.tsx";
+import { Select } from "../ui/controls.tsx";
 import { isolate } from "../ui/texts.ts";
 import { discard, makeCopy, planTransfer, removeSource, type Transfer } from "./transfer.ts";
 

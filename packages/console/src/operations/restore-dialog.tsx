@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { BackedUpVaults, Job, NewJob, Snapshot } from "@item-vault/client";
+import type { BackedUpVaults, Job, NewJob } from "@item-vault/client";
 import { shortId } from "../admin/filter.ts";
 import { asVersion } from "../failures/broken.ts";
 import { explain } from "../failures/explain.ts";
@@ -13,12 +13,13 @@ import { entries, listedEntry, may } from "../state/items.ts";
 import { loadItem } from "../state/opened.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
+import { Select } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { ItemField, itemNamed } from "../ui/item-field.tsx";
 import { plural } from "../ui/plural.ts";
-import { named, titleOf } from "../ui/texts.ts";
+import { isolate, named, titleOf } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { FindingList, startJob, untilEnded } from "./jobs.tsx";
 
@@ -97,41 +98,32 @@ function restoreOf(data: FormData): Restore {
 function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
   const chosen = useSignal(vaults[0]!.id);
   const item = useSignal("");
-  const snapshots = useSignal<readonly Snapshot[]>([]);
+  const snapshots = useSignal<readonly (readonly [number: string, time: string])[]>([]);
   useLayoutEffect(() => {
     const vault = chosen.value;
     snapshots.value = [];
     void call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } }).then(
-      ({ data }) => void (vault === chosen.value && (snapshots.value = data)),
+      ({ data }) => {
+        const whole = data.filter(({ broken }) => broken === undefined);
+        if (vault === chosen.value)
+          snapshots.value = whole.map(({ number, createdAt = "" }) => [String(number), formatTime(createdAt)]);
+      },
       () => undefined, // Then only the newest one can be chosen.
     );
   }, [chosen.value]);
   return (
     <>
-      <label>
-        Vault
-        <select name="vault" value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
-          {vaults.map(({ id, name, createdAt }) => (
-            <option key={id} value={id}>
-              {name ?? `Vault ${shortId(id)}`}
-              {createdAt === undefined ? " (cannot be decrypted)" : ""}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Restore point
-        <select name="snapshot">
-          <option value="">Latest backup</option>
-          {snapshots.value
-            .filter(({ broken }) => broken === undefined)
-            .map(({ number, createdAt = "" }) => (
-              <option key={number} value={number}>
-                {formatTime(createdAt)}
-              </option>
-            ))}
-        </select>
-      </label>
+      <Select
+        label="Vault"
+        name="vault"
+        value={chosen.value}
+        options={vaults.map(({ id, name = `Vault ${shortId(id)}`, createdAt }) => [
+          id,
+          createdAt === undefined ? `${isolate(name)} (cannot be decrypted)` : name,
+        ])}
+        onChange={(id) => (chosen.value = id)}
+      />
+      <Select label="Restore point" name="snapshot" options={[["", "Latest backup"], ...snapshots.value]} />
       <ItemField
         id="restored-item"
         name="item"

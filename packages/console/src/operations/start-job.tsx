@@ -1,5 +1,6 @@
 import type { NewJob } from "@item-vault/client";
 import { showToast } from "../state/toasts.ts";
+import { Check, Select } from "../ui/controls.tsx";
 import { FormDialog, type FormDialogProps } from "../ui/form.tsx";
 import { KINDS, startJob } from "./jobs.tsx";
 
@@ -18,6 +19,7 @@ function StartJob({ jobOf, ...dialog }: Props) {
   };
   return <FormDialog {...dialog} action={action} />;
 }
+
 export const VerifyDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <StartJob
     title="Verify"
@@ -26,27 +28,15 @@ export const VerifyDialog = ({ onClose }: { readonly onClose: () => void }) => (
     onClose={onClose}
   >
     <p>Reads and decrypts everything, and reports damage under Jobs.</p>
-    <label>
-      Data to verify
-      <select name="what">
-        <option value="service">Live data</option>
-        <option value="backup">Backups</option>
-      </select>
-    </label>
-    <label class="check">
-      <input type="checkbox" name="quick" />
-      Quick check: confirm that files exist without reading them
-    </label>
+    <Select label="Data to verify" name="what" options={Object.entries({ service: "Live data", backup: "Backups" })} />
+    <Check name="quick" label="Quick check: confirm that files exist without reading them" />
   </StartJob>
 );
 
 export const BackupDialog = ({ onClose }: { readonly onClose: () => void }) => (
   <StartJob title="Back up now" submit="Back up" jobOf={(data) => ({ kind: "backup", full: data.has("full") })} onClose={onClose}>
     <p>Backs up all vaults to your backup bucket. Only changes since the last backup are written.</p>
-    <label class="check">
-      <input type="checkbox" name="full" />
-      Full backup: write everything again and check every file
-    </label>
+    <Check name="full" label="Full backup: write everything again and check every file" />
   </StartJob>
 );
 

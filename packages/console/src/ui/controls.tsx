@@ -1,3 +1,5 @@
+import type { ComponentChildren } from "preact";
+
 /** Controls of forms with their labels. */
 
 interface CheckProps {
@@ -39,21 +41,31 @@ export function Field({ label, help, ...others }: FieldProps) {
   );
 }
 
-interface SelectProps {
-  readonly label: string;
-  readonly options: readonly (readonly [value: string | number, text: string])[];
+interface SelectProps<Name extends string | number> {
+  readonly label: ComponentChildren;
+  /** The values of the choice with their texts. */
+  readonly options: Iterable<readonly [Name, string]>;
   readonly name?: string;
   /** Controlled by the caller, or the value at first. */
-  readonly value?: string;
-  readonly defaultValue?: string | number;
-  readonly onChange?: (value: string) => void;
+  readonly value?: Name;
+  readonly defaultValue?: Name;
+  readonly disabled?: boolean;
+  readonly required?: boolean;
+  readonly onChange?: (value: Name) => void;
 }
 
-export const Select = ({ label, options, onChange, defaultValue, ...select }: SelectProps) => (
+/** A choice below its label. Values that are numbers are for forms without `onChange`. */
+export const Select = <Name extends string | number>({
+  label,
+  options,
+  onChange,
+  defaultValue,
+  ...select
+}: SelectProps<Name>) => (
   <label>
     {label}
-    <select {...select} onChange={(event) => onChange?.(event.currentTarget.value)}>
-      {options.map(([value, text]) => (
+    <select {...select} onChange={(event) => onChange?.(event.currentTarget.value as Name)}>
+      {[...options].map(([value, text]) => (
         <option key={value} value={value} selected={value === defaultValue}>
           {text}
         </option>
