@@ -10,9 +10,9 @@ const field = (type: FieldType, value: string): DraftField =>
 describe("the input of a value", () => {
   it.each(Object.keys(TYPES) as FieldType[])("of %s has no pattern that repeats without an end, whatever is stored", (type) => {
     for (const value of ["", "0", " ".repeat(3_000)]) {
-      const { pattern = "" } = inputOf(field(type, value)).input ?? {};
+      const { pattern = "" }: { readonly pattern?: unknown } = inputOf(field(type, value)).input ?? {};
       // The time that a browser needs for a pattern is then limited by the pattern, and not by the value.
-      expect(pattern.replaceAll(/\\./g, "")).not.toMatch(/[*+]|\{\d+,\}/);
+      expect(String(pattern).replaceAll(/\\./g, "")).not.toMatch(/[*+]|\{\d+,\}/);
     }
   });
 });
