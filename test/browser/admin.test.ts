@@ -416,7 +416,7 @@ it("shows all of a row in a panel that a key opens and closes, and that copies i
 it.each([
   [1440, true],
   [390, false],
-])("at %i pixels the panel of a row leaves the table beside it: %s", async (width, isBeside) => {
+])("at %i pixels the panel of a row leaves the table beside it: %s; Back closes it", async (width, isBeside) => {
   const name = `Beside ${crypto.randomUUID()}`;
   await makeVault(name);
   const page = await openOwnView("vaults", name);
@@ -424,7 +424,8 @@ it.each([
   await rowOf(page, name).getByRole("cell").first().click();
   await page.getByRole("region", { name }).waitFor();
   expect(await page.getByRole("table", { name: "Vaults" }).isVisible()).toBe(isBeside);
-  await page.getByRole("button", { name: "Close panel" }).click();
+  await page.goBack();
+  await page.getByRole("region", { name }).waitFor({ state: "detached" });
   await page.getByRole("table", { name: "Vaults" }).waitFor();
   await expect.poll(() => focused(page)).toBe(name);
 });

@@ -224,7 +224,7 @@ describe("keys", () => {
   it("show what each root key is used for, and put all under the active one", async () => {
     const page = await openView("keys");
     await rowOf(page, "k1").getByText("Active: encrypts and signs").waitFor();
-    await page.getByRole("button", { name: "Re-wrap all keys with the active root key" }).click();
+    await page.getByRole("button", { name: "Re-wrap all keys with the active root key" }).first().click();
     await runJob(page, () => press(page, "Re-wrap"));
     await rowOf(page, "Re-wrap all keys with the active root key").getByText("Done").first().waitFor(PATIENT);
     expect(await checkLooks(page)).toBe("");

@@ -5,23 +5,8 @@ import { type Entry, vaultOf } from "./entries.ts";
 
 const VERBS = { READ: "viewed", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
-type Type = Entry["resource"]["type"];
-
-/** The subjects of entries, by type. */
-const NOUNS: Readonly<Record<Type, string>> = {
-  ITEM: "item",
-  VAULT: "vault",
-  TOKEN: "token",
-  WEBHOOK: "webhook",
-  KEY: "root key",
-  BACKUP: "backup",
-  SESSION: "session",
-  PERSON: "person",
-  ISSUER: "issuer",
-  RULE: "rule",
-  EXCHANGE: "token exchange",
-  JOB: "job",
-};
+/** The subjects that have names other than their types. */
+const NOUNS: Readonly<Record<string, string>> = { KEY: "root key", EXCHANGE: "token exchange" };
 
 /** Acts that have verbs of their own. */
 const ACTS: Readonly<Record<string, string>> = {

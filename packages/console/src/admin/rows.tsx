@@ -87,29 +87,44 @@ interface RowsProps<T> {
   readonly view: RowsView<T>;
 }
 
+/** The open row. Its panel has a place in the history, so that Back closes it and does not leave the view. */
+function useOpenRow<T extends Row>(rows: readonly T[]) {
+  const open = useSignal<string | undefined>(undefined);
+  const opener = useRef<HTMLElement>(undefined);
+  const row = rows.find(({ id }) => id === open.value);
+  const isOpen = row !== undefined;
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined;
+    history.pushState(null, "", location.href);
+    const close = () => {
+      open.value = undefined;
+      afterRender(() => opener.current?.focus());
+    };
+    addEventListener("popstate", close);
+    return () => removeEventListener("popstate", close);
+  }, [isOpen]);
+  const toggle = ({ id }: T, button: HTMLElement) => {
+    opener.current = button;
+    if (open.value === id) history.back();
+    else open.value = id;
+  };
+  return { row, toggle };
+}
+
 /** A table, and beside it the panel of the open row. On a narrow screen the panel takes the place of the page. */
 export function Rows<T extends Row>({ label, rows, shown = rows, view }: RowsProps<T>) {
-  const open = useSignal<string | undefined>(undefined);
-  const opener = useRef<HTMLButtonElement>(undefined);
+  const { row, toggle } = useOpenRow(rows);
   const asked = useSignal<{ readonly act: Act<T>; readonly row: T } | undefined>(undefined);
-  const row = rows.find(({ id }) => id === open.value);
   const { act, row: subject } = asked.value ?? {};
   const begin = (next: Act<T>, of: T) => (next.run ? next.run(of) : (asked.value = { act: next, row: of }));
-  const close = () => {
-    open.value = undefined;
-    afterRender(() => opener.current?.focus());
-  };
   const { nameOf, notesOf, damaged, columns } = view;
   const name = (each: T) => (
     <>
       <button
         type="button"
         class="row-name"
-        aria-expanded={each.id === open.value}
-        onClick={({ currentTarget }) => {
-          opener.current = currentTarget;
-          open.value = open.value === each.id ? undefined : each.id;
-        }}
+        aria-expanded={each.id === row?.id}
+        onClick={({ currentTarget }) => toggle(each, currentTarget)}
       >
         <span class="name">{nameOf(each)}</span>
       </button>
@@ -141,7 +156,7 @@ export function Rows<T extends Row>({ label, rows, shown = rows, view }: RowsPro
           ...(view.acts?.some((one) => one.inTable) ? [{ label: "Actions", cell: inTable }] : []),
         ]}
       />
-      {row && <Panel key={row.id} row={row} view={view} onAct={(next) => begin(next, row)} onClose={close} />}
+      {row && <Panel key={row.id} row={row} view={view} onAct={(next) => begin(next, row)} onClose={() => history.back()} />}
       {Asked && <Asked row={subject!} onClose={() => (asked.value = undefined)} />}
     </div>
   );

@@ -62,7 +62,7 @@ export function BackupsView() {
 }
 
 const BACKUPS: RowsView<Snapshot & { readonly id: string }> = {
-  name: "#",
+  name: "Backup",
   nameOf: ({ number }) => `Backup ${number}`,
   damaged: "It cannot be restored.",
   columns: [

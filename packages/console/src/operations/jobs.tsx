@@ -9,6 +9,7 @@ import { showToast } from "../state/toasts.ts";
 import { Day } from "../ui/day.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
+import { capitalized } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 
 /** The jobs of the service (contract 26), and what they are called. */
@@ -47,14 +48,6 @@ export const KINDS: Readonly<Record<Job["kind"], string>> = {
   restore: "Restore",
   expire: "Purge expired items",
   purge: "Clean up deleted vaults",
-};
-
-const STATES: Readonly<Record<Job["state"], string>> = {
-  waiting: "Waiting",
-  running: "Running",
-  done: "Done",
-  failed: "Failed",
-  stopped: "Stopped",
 };
 
 /** What a job does, in words. */
@@ -109,7 +102,7 @@ const VIEW: RowsView<Job> = {
       label: "Status",
       cell: (job) => (
         <>
-          <span class={job.state === "failed" ? "state error" : "state"}>{STATES[job.state]}</span>
+          <span class={job.state === "failed" ? "state error" : "state"}>{capitalized(job.state)}</span>
           {!hasEnded(job) && job.progress.total > 0 && (
             <progress aria-label="Progress" value={job.progress.done} max={job.progress.total} />
           )}
