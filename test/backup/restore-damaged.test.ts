@@ -140,7 +140,8 @@ describe("a row that is damaged", () => {
         // An entry that the database has stays as it is, but for its number and time.
         const stays = one.table === "activity" && !["at", "sequence"].includes(one.column);
         const isNamed = !one.leftOut && (stays || one.table === "items" || one.value === flipped(one.column));
-        expect(findings.map(({ table }) => table)).toEqual(one.leftOut ? lost : isNamed ? [one.table] : []);
+        // A lost File is missing from two counters of the vault.
+        expect([...new Set(findings.map(({ table }) => table))]).toEqual(one.leftOut ? lost : isNamed ? [one.table] : []);
       } finally {
         await restore({ vault, snapshot: 1, overwrite: true });
         if (one.table === "activity") await undo(); // entries of the log stay as they are
