@@ -1,9 +1,9 @@
 import { useLayoutEffect } from "preact/hooks";
-import { AdminOffer, GrantDialog } from "./grants.tsx";
+import { AdminOffer, askedGrant } from "./grants.tsx";
 import { Bar, Sidebar } from "./frame/sidebar.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
-import { SignInPage, SignInForm } from "./sign-in.tsx";
+import { SignInForm } from "./sign-in.tsx";
 import { SignOutQuestion, SignOut } from "./sign-out.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
@@ -16,15 +16,17 @@ import { canOpen, shownView, VIEW_COMPONENTS } from "./views.tsx";
 import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";
-import { dropPage, explainLink, redeemLink } from "./state/sign-in.ts";
-import { hideToasts, showToast } from "./state/toasts.ts";
+import { dropPage } from "./state/sign-in.ts";
+import { hideToasts } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
-import { useSignal } from "@preact/signals";
 import { keepFocus, Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
 
 const RotatedDialog = lazy(() => import("./edit/rotated-dialog.tsx").then((module) => module.RotatedDialog));
+const SignInPage = lazy(() => import("./sign-in-page.tsx").then((module) => module.SignInPage));
+const GrantDialog = lazy(() => import("./sign-in-page.tsx").then((module) => module.GrantDialog));
+const LinkQuestion = lazy(() => import("./sign-in-page.tsx").then((module) => module.LinkQuestion));
 const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx").then((module) => module.BulkDialog));
 
 /** The page: the sign-in form, or the frame and the view that the address names. */
@@ -45,8 +47,8 @@ export function App() {
       </main>
       <Bar />
       {state === "signed-in" && <Palette />}
-      <GrantDialog />
-      <LinkQuestion />
+      {askedGrant.value && <GrantDialog />}
+      {askedCodes.value.length > 0 && <LinkQuestion />}
       <SignOutQuestion />
       {state === "ended" && <SessionEnded />}
       <Toasts />
@@ -144,42 +146,4 @@ function LinkNotice() {
 function dismiss(): void {
   linkNotice.value = false;
   keepFocus();
-}
-
-/** Asks before a sign-in link replaces a session. */
-function LinkQuestion() {
-  const waiting = useSignal(false);
-  const codes = askedCodes.value;
-  if (codes.length === 0) return null;
-  const onUse = async () => {
-    waiting.value = true;
-    try {
-      await redeemLink(codes);
-    } catch (error) {
-      showToast(explainLink(error), "failed");
-    }
-    waiting.value = false;
-    forgetLink();
-  };
-  return (
-    <Dialog title="Sign in with the link?" onClose={forgetLink}>
-      <p>
-        You are signed in as {nameOfSession(session.value!)}. Only use a link that you made yourself: with someone else’s link,
-        you would save items in their vaults.
-      </p>
-      <div class="buttons">
-        <button type="button" onClick={forgetLink}>
-          Stay signed in
-        </button>
-        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
-          Use the link
-        </button>
-      </div>
-    </Dialog>
-  );
-}
-
-/** The codes stay unused, and expire. */
-function forgetLink(): void {
-  askedCodes.value = [];
 }

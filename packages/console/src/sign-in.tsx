@@ -1,11 +1,10 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
-import { goToProvider, providerOffered } from "./state/provider.ts";
 import { signIn } from "./state/sign-in.ts";
-import { sessionState, signInMessage } from "./state/session.ts";
+import { signInMessage } from "./state/session.ts";
 import { Form, InputError, textOf } from "./ui/form.tsx";
 
-/** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (grants.tsx). */
+/** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant (sign-in-page.tsx). */
 
 const REFUSED = "This token is not valid. It may be mistyped, revoked or expired.";
 const HELP =
@@ -47,52 +46,3 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone, secon
     </Form>
   );
 }
-
-export function SignInPage() {
-  return (
-    <main class="alone">
-      <h1>Item Vault</h1>
-      {sessionState.value === "unreachable" ? (
-        <div class="failure" role="alert">
-          <p>{signInMessage}</p>
-          <button type="button" onClick={() => location.reload()}>
-            Try again
-          </button>
-        </div>
-      ) : (
-        <>
-          {providerOffered.value && <ProviderSignIn />}
-          <SignInForm second={providerOffered.value} />
-          <Help />
-        </>
-      )}
-    </main>
-  );
-}
-
-/** Leads to the identity provider. */
-function ProviderSignIn() {
-  const place = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
-  return (
-    <div ref={place}>
-      <Form action={goToProvider} submit="Sign in with your organization" look="sign-in" message={signInMessage.value} />
-    </div>
-  );
-}
-
-/** Help for a visitor without a token. */
-const Help = () => (
-  <section class="sign-in-help" aria-label="Other ways to sign in">
-    <h2>Other ways to sign in</h2>
-    <ul>
-      <li>
-        You run the service on this computer: <code>npm run console</code> prints a link that signs you in.
-      </li>
-      <li>
-        You have set up the command line: <code>item-vault console</code> prints such a link.
-      </li>
-      <li>Your organization has set up sign-in: your administrator invites you, and you open this page again.</li>
-    </ul>
-  </section>
-);

@@ -9,7 +9,7 @@ import { byChanged, type Entry, foldText, search } from "../state/search.ts";
 import { session } from "../state/session.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
 import { canOpen, openableViews } from "../views.tsx";
-import { showKeys } from "./keys-dialog.tsx";
+import { showKeys } from "./palette.tsx";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */
 export type Command = readonly [hint: string, label: string, run: () => void];

@@ -1,0 +1,145 @@
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { askedGrant, type Grant } from "./grants.tsx";
+import { SignInForm } from "./sign-in.tsx";
+import { goToProvider, providerOffered } from "./state/provider.ts";
+import { navigate } from "./state/route.ts";
+import { askedCodes, nameOfSession, session, sessionState, signInMessage } from "./state/session.ts";
+import { explainLink, redeemLink } from "./state/sign-in.ts";
+import { showToast } from "./state/toasts.ts";
+import { afterRender } from "./ui/after-render.ts";
+import { Dialog } from "./ui/dialog.tsx";
+import { Form } from "./ui/form.tsx";
+
+/** The page without a session, and the dialogs that add a grant to a session or replace it. The first view with a session needs none of them. */
+
+export function SignInPage() {
+  return (
+    <main class="alone">
+      <h1>Item Vault</h1>
+      {sessionState.value === "unreachable" ? (
+        <div class="failure" role="alert">
+          <p>{signInMessage}</p>
+          <button type="button" onClick={() => location.reload()}>
+            Try again
+          </button>
+        </div>
+      ) : (
+        <>
+          {providerOffered.value && <ProviderSignIn />}
+          <SignInForm second={providerOffered.value} />
+          <Help />
+        </>
+      )}
+    </main>
+  );
+}
+
+/** Leads to the identity provider. */
+function ProviderSignIn() {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
+  return (
+    <div ref={place}>
+      <Form action={goToProvider} submit="Sign in with your organization" look="sign-in" message={signInMessage.value} />
+    </div>
+  );
+}
+
+/** Help for a visitor without a token. */
+const Help = () => (
+  <section class="sign-in-help" aria-label="Other ways to sign in">
+    <h2>Other ways to sign in</h2>
+    <ul>
+      <li>
+        You run the service on this computer: <code>npm run console</code> prints a link that signs you in.
+      </li>
+      <li>
+        You have set up the command line: <code>item-vault console</code> prints such a link.
+      </li>
+      <li>Your organization has set up sign-in: your administrator invites you, and you open this page again.</li>
+    </ul>
+  </section>
+);
+
+/** Tokens for vaults are JSON Web Tokens in the compact form (RFC 7515 section 3.1). The admin token is any other text. */
+const isVaultToken = (text: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+
+const GRANTS = {
+  admin: {
+    title: "Sign in as admin",
+    label: "Admin token",
+    help: "The ADMIN_TOKEN of this service. It is added to your session, and your vaults stay open.",
+    refuse: (text: string) => (isVaultToken(text) ? "This is a token for vaults, not the admin token." : undefined),
+  },
+  token: {
+    title: "Sign in with a token",
+    label: "Token",
+    help: "A token for vaults. It is added to your session, which stays the admin's.",
+    refuse: (text: string) => (isVaultToken(text) ? undefined : "This is not a token for vaults."),
+  },
+} as const satisfies Readonly<Record<Grant, object>>;
+
+/** Moves the focus to the new views, because the button that had it is gone. One of the two is hidden, and does not get it. */
+function focusSidebar(): void {
+  for (const place of [".bar button:last-child", ".sidebar a[href='#/vaults']"])
+    document.querySelector<HTMLElement>(place)?.focus();
+}
+
+const dropGrant = (): void => void (askedGrant.value = undefined);
+
+/** The dialog for a requested grant. It is outside the sidebar, whose popover closes when a dialog opens. */
+export function GrantDialog() {
+  const grant = askedGrant.value;
+  if (grant === undefined) return null;
+  const { title, ...texts } = GRANTS[grant];
+  const onDone = () => {
+    dropGrant();
+    if (grant === "token") return navigate({ view: "items" });
+    showToast("Signed in as admin");
+    afterRender(focusSidebar);
+  };
+  return (
+    <Dialog title={title} onClose={dropGrant}>
+      <SignInForm {...texts} onDone={onDone} />
+    </Dialog>
+  );
+}
+
+/** Asks before a sign-in link replaces a session. */
+export function LinkQuestion() {
+  const waiting = useSignal(false);
+  const codes = askedCodes.value;
+  if (codes.length === 0) return null;
+  const onUse = async () => {
+    waiting.value = true;
+    try {
+      await redeemLink(codes);
+    } catch (error) {
+      showToast(explainLink(error), "failed");
+    }
+    waiting.value = false;
+    forgetLink();
+  };
+  return (
+    <Dialog title="Sign in with the link?" onClose={forgetLink}>
+      <p>
+        You are signed in as {nameOfSession(session.value!)}. Only use a link that you made yourself: with someone else’s link,
+        you would save items in their vaults.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={forgetLink}>
+          Stay signed in
+        </button>
+        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
+          Use the link
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The codes stay unused, and expire. */
+function forgetLink(): void {
+  askedCodes.value = [];
+}
