@@ -215,8 +215,9 @@ describe("an administrator", () => {
       .getByRole("checkbox", { name: /^Read: Limited/ })
       .first()
       .check();
-    const label = await dialog.locator("#limit-items option").filter({ hasText: "Only this" }).textContent();
-    await dialog.getByLabel(/^Item \(leave empty/).fill(label!);
+    const label = await dialog.locator("#limit-item-options option").filter({ hasText: "Only this" }).textContent();
+    await dialog.getByLabel(/^Title, ID or reference/).fill(label!);
+    await page.keyboard.press("Enter");
     await dialog.getByRole("button", { name: "Remove Only this" }).waitFor();
     await dialog.getByRole("button", { name: "Issue token" }).click();
     const text = /_TOKEN=(\S+)/.exec(await dialog.locator(".token-text").innerText())![1]!;

@@ -196,7 +196,7 @@ describe("backups", () => {
       { op: "replace", path: "/fields/password/value", value: "changed-since" },
     ]);
     await page.goto("/console/#/items");
-    await page.getByRole("link", { name: "After" }).waitFor();
+    await page.locator(".rows").getByRole("link", { name: "After" }).waitFor();
     await page.goto("/console/#/backups");
     await page.getByRole("button", { name: "Restore…" }).click();
     await dialog(page).locator("select[name=vault]").selectOption(name);
