@@ -99,10 +99,10 @@ describe("a value", () => {
   it("is nowhere in the page before its Item is opened, and after it was left", async () => {
     const page = await openPage({ token: seeded.token, fresh: true });
     await page.goto("/console/");
-    await page.getByRole("link", { name: "Canary" }).waitFor();
+    await page.getByRole("link", { name: /^Canary Login/ }).waitFor();
     expect(await traces(page)).toEqual(NOWHERE);
     expect(await remembers(page)).toBe(false);
-    await page.getByRole("link", { name: "Canary" }).click();
+    await page.getByRole("link", { name: /^Canary Login/ }).click();
     await page.getByRole("button", { name: "Reveal password" }).click();
     await page.getByText(CANARY, { exact: true }).waitFor();
     expect(await traces(page)).toMatchObject({ document: true });

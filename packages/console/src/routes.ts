@@ -49,7 +49,7 @@ export interface Route {
 }
 
 /** The tabs of an Item besides its details, which have the address of the Item itself. */
-export const ITEM_TABS = { history: "History", use: "Use" } as const;
+export const ITEM_TABS = { history: "History", access: "Access", activity: "Activity", use: "Use" } as const;
 export type ItemTab = keyof typeof ITEM_TABS;
 export type ItemPage = ItemTab | "edit" | "new";
 

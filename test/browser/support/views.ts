@@ -16,6 +16,8 @@ export const viewsOf = ({
   ["item", `items/${vault}/${item}`, ".details"],
   ["edit", `items/${vault}/${item}/edit`, "#item-title"],
   ["history", `items/${vault}/${item}/history`, ".version"],
+  ["access", `items/${vault}/${item}/access`, "[role=tabpanel] p"],
+  ["item-activity", `items/${vault}/${item}/activity`, "[role=tabpanel] p"],
   ["use", `items/${vault}/${item}/use`, ".use code"],
   ["deleted", "deleted", ".rows a"],
   ["deleted-item", `deleted/${vault}/${deleted}`, ".content h1"],

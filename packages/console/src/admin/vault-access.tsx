@@ -1,5 +1,8 @@
 import { computed } from "@preact/signals";
+import { parseId } from "@item-vault/model/ids";
+import type { Opened } from "../state/opened.ts";
 import { compareNames } from "../state/search.ts";
+import { session } from "../state/session.ts";
 import { FromNow } from "../ui/day.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -31,48 +34,76 @@ const loadedHolders = (): readonly Holder[] =>
 const LISTS = [people, tokens, workloads];
 
 /** All holders of access, derived from the admin's lists. */
-export const holders: List<Holder> = {
+const holders: List<Holder> = {
   rows: computed(() => (LISTS.every(({ rows }) => rows.value) ? loadedHolders() : undefined)),
   error: computed(() => LISTS.map(({ error }) => error.value).find((error) => error !== undefined)),
   load: async () => void (await Promise.all(LISTS.map(({ load }) => load()))),
 };
 
-export interface Access extends Holder {
+interface Access extends Holder {
   readonly scope: TokenScope[string];
 }
 
-/** Returns the access to a vault, by its canonical id. */
-export const accessTo = (vault: string, all: readonly Holder[]): readonly Access[] =>
+/** Returns true if a scope includes an Item, by its canonical id. */
+const includes = (scope: TokenScope[string], item: string): boolean =>
+  typeof scope === "string" || scope.items.some((id) => parseId(id) === item);
+
+/** Returns the access to a vault, or to one Item of it, by canonical ids. */
+const accessTo = (all: readonly Holder[], vault: string, item?: string): readonly Access[] =>
   all.flatMap((holder) => {
     const scope = canonicalScope<TokenScope[string]>(holder.vaults ?? {})[vault];
-    return scope === undefined ? [] : [{ ...holder, scope }];
+    return scope === undefined || (item !== undefined && !includes(scope, item)) ? [] : [{ ...holder, scope }];
   });
 
 /** Returns the number of broken records, whose vaults are unknown. */
-export const countUnknown = (all: readonly Holder[]): number => all.filter(({ vaults }) => vaults === undefined).length;
+const countUnknown = (all: readonly Holder[]): number => all.filter(({ vaults }) => vaults === undefined).length;
 
-/** The access to a vault: its people, tokens and rules, with their permissions. */
-export const VaultAccess = ({ row: { id } }: { readonly row: { readonly id: string } }) => (
-  <>
-    <ListContent list={holders} empty={NONE}>
-      {(all) => {
-        const [access, unknown] = [accessTo(id, all), countUnknown(all)];
-        return (
-          <>
-            {access.length === 0 && <p>{NONE}</p>}
-            {access.length > 0 && <Table label="Who has access" rows={access} keyOf={(one) => one.id} columns={COLUMNS} />}
-            {unknown > 0 && (
-              <p class="broken">{plural(unknown, "record")} cannot be decrypted: the vaults they name are unknown.</p>
-            )}
-          </>
-        );
-      }}
-    </ListContent>
-    <p class="quiet">Administrators can issue tokens for every vault. Workload tokens expire after a few minutes.</p>
-  </>
-);
+interface Props {
+  /** The vault, by its canonical id. */
+  readonly row: { readonly id: string };
+  /** An Item of the vault, by its canonical id. */
+  readonly item?: string;
+}
 
-const NONE = "No token, person or rule has access to this vault.";
+/** The access to a vault or an Item: people, tokens and rules, with their permissions. */
+export function VaultAccess({ row: { id }, item }: Props) {
+  const none = `No token, person or rule has access to this ${item === undefined ? "vault" : "item"}.`;
+  return (
+    <>
+      <ListContent list={holders} empty={none}>
+        {(all) => {
+          const [access, unknown] = [accessTo(all, id, item), countUnknown(all)];
+          return (
+            <>
+              {access.length === 0 && <p>{none}</p>}
+              {access.length > 0 && <Table label="Who has access" rows={access} keyOf={(one) => one.id} columns={COLUMNS} />}
+              {unknown > 0 && (
+                <p class="broken">{plural(unknown, "record")} cannot be decrypted: the vaults they name are unknown.</p>
+              )}
+            </>
+          );
+        }}
+      </ListContent>
+      <p class="quiet">Administrators can issue tokens for every vault. Workload tokens expire after a few minutes.</p>
+    </>
+  );
+}
+
+/** Who can reach an Item: for an admin everybody, for others their own permissions. */
+export function ItemAccess({ opened: { item } }: { readonly opened: Opened }) {
+  const { admin, token } = session.value!;
+  const scope = token?.vaults[item.vault.id];
+  return (
+    <>
+      {scope !== undefined && <p>Your permissions: {describeVaultScope(scope)}.</p>}
+      {admin ? (
+        <VaultAccess row={{ id: parseId(item.vault.id)! }} item={parseId(item.id)!} />
+      ) : (
+        <p class="quiet">Only an administrator can see who else has access.</p>
+      )}
+    </>
+  );
+}
 
 const COLUMNS: readonly Column<Access>[] = [
   { label: "Name", cell: ({ name }) => <span class="name">{name}</span> },

@@ -35,6 +35,8 @@ const Files = lazy<Props>(() => import("../files/files.tsx").then((module) => mo
 const TABS: Readonly<Record<"details" | ItemTab, ComponentType<Props>>> = {
   details: Details,
   history: lazy(() => import("../history/history-tab.tsx").then(({ HistoryTab }) => HistoryTab)),
+  access: lazy(() => import("../admin/vault-access.tsx").then(({ ItemAccess }) => ItemAccess)),
+  activity: lazy(() => import("../activity/item-activity.tsx").then(({ ItemActivity }) => ItemActivity)),
   use: lazy(() => import("../use/use-tab.tsx").then(({ UseTab }) => UseTab)),
 };
 const LABELS = Object.entries({ details: "Details", ...ITEM_TABS });

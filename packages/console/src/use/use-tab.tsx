@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import type { Field, File as StoredFile, Item } from "@item-vault/client";
 import { parseId, shortId } from "@item-vault/model/ids";
+import { CopyButton } from "../items/field-buttons.tsx";
 import { labelOf } from "../items/field-types.ts";
 import { surroundings } from "../references/actions.ts";
 import { NO_REFERENCE, referenceTo } from "../references/build.ts";
 import type { Opened } from "../state/opened.ts";
 import { copy } from "../ui/clipboard.ts";
-import { Icon } from "../ui/icon.tsx";
 import { shorten } from "../ui/texts.ts";
 import { SNIPPETS, type Target } from "./snippets.ts";
 
@@ -46,15 +46,7 @@ export function UseTab({ opened: { item } }: { readonly opened: Opened }) {
         return (
           <section key={name} aria-label={name}>
             <h2>{name}</h2>
-            <button
-              type="button"
-              class="plain copy"
-              aria-label={`Copy ${name}`}
-              title="Copy"
-              onClick={() => void copy(name, text, { secret: false })}
-            >
-              <Icon name="copy" />
-            </button>
+            <CopyButton name={name} onCopy={() => void copy(name, text, { secret: false })} />
             <code>{text}</code>
             {note !== undefined && <p class="quiet">{note}</p>}
           </section>
