@@ -82,7 +82,7 @@ it("Activity and Access tell a token for some Items what it cannot see", async (
   await page.goto(`/console/#/items/${vault}/${items[0]}/activity`);
   await page.getByText("so you can’t see its activity").waitFor();
   await page.getByRole("tab", { name: "Access" }).click();
-  await page.getByText("Your permissions: list, read (1 item only).").waitFor();
+  await page.getByText("Your permissions: read (1 item only).").waitFor();
   await page.getByText("Only an administrator can see who else has access.").waitFor();
   expect(await checkLooks(page)).toBe("");
 });
@@ -94,7 +94,7 @@ it("Access names to an administrator who reaches the Item, and not who reaches o
   const page = await openPage();
   await signIn(page, token, inject("secrets").ADMIN_TOKEN);
   await page.goto(`/console/#/items/${vault}/${items[0]}/access`);
-  await page.getByRole("row", { name: /for-this Token list, read \(1 item only\)/ }).waitFor();
+  await page.getByRole("row", { name: /for-this Token read \(1 item only\)/ }).waitFor();
   expect(await page.getByText("for-other").count()).toBe(0);
   expect(await checkLooks(page)).toBe("");
 });

@@ -34,14 +34,18 @@ const isAsking = (): boolean => toasts.value.some(({ id }) => id === question);
 // Of the window: the event `blur` of an element does not bubble.
 for (const event of ["blur", "copy", "cut", "contextmenu"]) addEventListener(event, () => void (held && (held.uncertain = true)));
 for (const event of ["focus", "click"]) addEventListener(event, clearDue);
-/** The button that was pressed last: it shows that its value was copied. An action closes its menu, whose button then shows it. */
-let pressed: HTMLElement | undefined;
+/**
+ * The button that was pressed last: it shows that its value was copied. An action closes its menu, whose button then shows it. A button that is
+ * gone must not stay in memory, because its handlers have the value.
+ */
+let pressed: WeakRef<HTMLElement> | undefined;
 addEventListener(
   "click",
   ({ target }) => {
     const button = (target as Element).closest<HTMLElement>("button");
     const menu = button?.closest("[popover]");
-    pressed = (menu ? document.querySelector<HTMLElement>(`[popovertarget="${menu.id}"]`) : button) ?? undefined;
+    const shown = menu ? document.querySelector<HTMLElement>(`[popovertarget="${menu.id}"]`) : button;
+    pressed = shown ? new WeakRef(shown) : undefined;
   },
   true,
 );
@@ -58,6 +62,7 @@ function flash(button: HTMLElement | undefined, text: string, said: string): voi
   endFlash = () => {
     clearTimeout(timer);
     delete button?.dataset["flash"];
+    endFlash = () => undefined;
   };
   showToast(said, "heard");
 }
@@ -74,7 +79,7 @@ export async function copy(name: string, value: string, { secret = true } = {}):
     showToast(`${capitalized(name)} is empty. Nothing was copied.`, "failed");
     return false;
   }
-  const [before, button] = [held, pressed];
+  const [before, button] = [held, pressed?.deref()];
   held = undefined; // It must not be cleared during the write, or after it.
   const hash = hashOf(value);
   try {
