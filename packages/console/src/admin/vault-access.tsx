@@ -97,7 +97,7 @@ export function ItemAccess({ opened: { item } }: { readonly opened: Opened }) {
     <>
       {scope !== undefined && <p>Your permissions: {describeVaultScope(scope)}.</p>}
       {admin ? (
-        <VaultAccess row={{ id: parseId(item.vault.id)! }} item={parseId(item.id)!} />
+        <VaultAccess row={{ id: parseId(item.vault.id)! }} item={parseId(item.id)} />
       ) : (
         <p class="quiet">Only an administrator can see who else has access.</p>
       )}
