@@ -268,7 +268,7 @@ it("a login has the letter of its title as its face, and another item the icon o
     .locator(".rows a")
     .evaluateAll((all) => all.map((row) => [row.querySelector(".title")!.textContent, row.querySelector(".tile")!.textContent]));
   expect(Object.fromEntries(faces)).toEqual({ Grafana: "G", "…": "", "Backup server": "" });
-  expect(await page.locator(".tile svg").count()).toBe(2);
+  expect(await page.locator(".rows .tile svg").count()).toBe(2);
 });
 
 it("grey rows stand for the list and for an item while they are loading, and move only for people who want motion", async () => {
