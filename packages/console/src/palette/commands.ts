@@ -1,3 +1,4 @@
+import { signal } from "@preact/signals";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
 import { isTab, ITEM_TABS, type ItemTab, type Route, VIEWS } from "../routes.ts";
@@ -9,10 +10,12 @@ import { byChanged, type Entry, foldText, search } from "../state/search.ts";
 import { session } from "../state/session.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
 import { canOpen, openableViews } from "../views.tsx";
-import { showKeys } from "./keys-dialog.tsx";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */
 export type Command = readonly [hint: string, label: string, run: () => void];
+
+/** True while the table of keys is shown. */
+export const keysShown = signal(false);
 
 /** Number of Items among the results, and of other results. */
 const ITEMS_MAX = 8;
@@ -67,7 +70,7 @@ function acts(): Command[] {
       `Theme: ${label}`,
       () => chooseLook(name),
     ]),
-    ["Command", "Keyboard shortcuts", showKeys],
+    ["Command", "Keyboard shortcuts", () => void (keysShown.value = true)],
   ];
 }
 

@@ -3,11 +3,10 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { sessionState } from "../state/session.ts";
 import { openDialogs } from "../state/toasts.ts";
 import { afterRender } from "../ui/after-render.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { type Command, commandsFor } from "./commands.ts";
-import { KeysDialog, keysShown, showKeys } from "./keys-dialog.tsx";
+import { Dialog, Done } from "../ui/dialog.tsx";
+import { type Command, commandsFor, keysShown } from "./commands.ts";
 
-/** The palette: a field that finds Items, lists, views and acts, from every view. */
+/** The palette: a field that finds Items, lists, views and acts, from every view; and the table of keys. */
 
 const open = signal(false);
 
@@ -19,7 +18,7 @@ export function openByKey(event: KeyboardEvent): void {
   const isModified = event.ctrlKey || event.metaKey;
   const types = (event.target as Element).closest?.("input, select, textarea") !== null;
   if (isModified && event.key.toLowerCase() === "k") openPalette();
-  else if (!isModified && event.key === "?" && !types) showKeys();
+  else if (!isModified && event.key === "?" && !types) keysShown.value = true;
   else if (!isModified && event.key === "/" && !types) focusSearch();
   else return;
   event.preventDefault();
@@ -57,11 +56,15 @@ function run(command: Command | undefined): void {
   afterRender(command[2]);
 }
 
+/* The list of a combobox (WAI-ARIA 1.2) has no elements of its own in HTML. The field handles the keys. */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
 function Content() {
   const query = useSignal("");
   const chosen = useSignal(0);
+  const list = useRef<HTMLDivElement>(null);
   const found = commandsFor(query.value);
   const current = Math.min(chosen.value, found.length - 1);
+  useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
     if (step !== undefined) chosen.value = (current + step + found.length) % Math.max(1, found.length);
@@ -89,40 +92,53 @@ function Content() {
           }}
           onKeyDown={onKeyDown}
         />
-        <Results found={found} current={current} />
+        <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
+          {found.map((command, index) => (
+            <div
+              key={index}
+              id={`${RESULTS}-${index}`}
+              role="option"
+              aria-selected={index === current}
+              onClick={() => run(command)}
+            >
+              <span class="name">{command[1]}</span>
+              <span class="quiet">{command[0]}</span>
+            </div>
+          ))}
+        </div>
+        {found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
       </div>
     </Dialog>
   );
 }
 
-interface ResultsProps {
-  readonly found: readonly Command[];
-  /** The index of the result that Enter chooses. */
-  readonly current: number;
-}
+/** The keys of the console. */
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["Ctrl+K, ⌘K", "search items and commands"],
+  ["/", "go to the search"],
+  ["↓ ↑", "move from the search into the list, and through it"],
+  ["Enter", "open the item"],
+  ["P, U, O", "in an item: copy the password, username or one-time password"],
+  ["X, Shift+X", "in the list: select an item, or a range"],
+  ["Ctrl+A, Escape", "in the list: select all, or none"],
+  ["Ctrl+S, ⌘S", "in a form: save"],
+  ["?", "show these shortcuts"],
+];
 
-/* The list of a combobox (WAI-ARIA 1.2) has no elements of its own in HTML. The field handles the keys. */
-/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
-function Results({ found, current }: ResultsProps) {
-  const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
-  return (
-    <>
-      <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
-        {found.map((command, index) => (
-          <div
-            key={index}
-            id={`${RESULTS}-${index}`}
-            role="option"
-            aria-selected={index === current}
-            onClick={() => run(command)}
-          >
-            <span class="name">{command[1]}</span>
-            <span class="quiet">{command[0]}</span>
-          </div>
-        ))}
-      </div>
-      {found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
-    </>
-  );
-}
+const hideKeys = (): void => void (keysShown.value = false);
+
+const KeysDialog = () => (
+  <Dialog title="Keyboard shortcuts" onClose={hideKeys}>
+    <dl class="keys-table">
+      {KEYS.map(([keys, what]) => (
+        <div key={keys}>
+          <dt>
+            <kbd>{keys}</kbd>
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+    <Done onClose={hideKeys} />
+  </Dialog>
+);
