@@ -17,9 +17,9 @@ import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";
 import { dropPage, explainLink, redeemLink } from "./state/sign-in.ts";
-import { hideToasts, showToast } from "./state/toasts.ts";
+import { hideToasts } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
-import { useSignal } from "@preact/signals";
+import { FormDialog, InputError } from "./ui/form.tsx";
 import { keepFocus, Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
@@ -124,7 +124,6 @@ function SessionEnded() {
 /** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
 function LinkNotice() {
   if (!linkNotice.value) return null;
-
   return (
     <aside class="link-notice" aria-label="Signed in by a link">
       <output>
@@ -148,34 +147,19 @@ function dismiss(): void {
 
 /** Asks before a sign-in link replaces a session. */
 function LinkQuestion() {
-  const waiting = useSignal(false);
   const codes = askedCodes.value;
   if (codes.length === 0) return null;
-  const onUse = async () => {
-    waiting.value = true;
-    try {
-      await redeemLink(codes);
-    } catch (error) {
-      showToast(explainLink(error), "failed");
-    }
-    waiting.value = false;
-    forgetLink();
-  };
+  const action = () =>
+    redeemLink(codes).then(forgetLink, (error: unknown) => {
+      throw new InputError(explainLink(error));
+    });
   return (
-    <Dialog title="Sign in with the link?" onClose={forgetLink}>
+    <FormDialog title="Sign in with the link?" action={action} submit="Use the link" cancel="Stay signed in" onClose={forgetLink}>
       <p>
         You are signed in as {nameOfSession(session.value!)}. Only use a link that you made yourself: with someone else’s link,
         you would save items in their vaults.
       </p>
-      <div class="buttons">
-        <button type="button" onClick={forgetLink}>
-          Stay signed in
-        </button>
-        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
-          Use the link
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 
