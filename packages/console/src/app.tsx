@@ -126,7 +126,6 @@ function SessionEnded() {
 /** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
 function LinkNotice() {
   if (!linkNotice.value) return null;
-
   return (
     <aside class="link-notice" aria-label="Signed in by a link">
       <output>

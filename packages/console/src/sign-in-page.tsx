@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { askedGrant, type Grant } from "./grants.tsx";
 import { SignInForm } from "./sign-in.tsx";
@@ -9,7 +8,7 @@ import { explainLink, redeemLink } from "./state/sign-in.ts";
 import { showToast } from "./state/toasts.ts";
 import { afterRender } from "./ui/after-render.ts";
 import { Dialog } from "./ui/dialog.tsx";
-import { Form } from "./ui/form.tsx";
+import { Form, FormDialog, InputError } from "./ui/form.tsx";
 
 /** The page without a session, and the dialogs that add a grant to a session or replace it. The first view with a session needs none of them. */
 
@@ -108,34 +107,19 @@ export function GrantDialog() {
 
 /** Asks before a sign-in link replaces a session. */
 export function LinkQuestion() {
-  const waiting = useSignal(false);
   const codes = askedCodes.value;
   if (codes.length === 0) return null;
-  const onUse = async () => {
-    waiting.value = true;
-    try {
-      await redeemLink(codes);
-    } catch (error) {
-      showToast(explainLink(error), "failed");
-    }
-    waiting.value = false;
-    forgetLink();
-  };
+  const action = () =>
+    redeemLink(codes).then(forgetLink, (error: unknown) => {
+      throw new InputError(explainLink(error));
+    });
   return (
-    <Dialog title="Sign in with the link?" onClose={forgetLink}>
+    <FormDialog title="Sign in with the link?" action={action} submit="Use the link" cancel="Stay signed in" onClose={forgetLink}>
       <p>
         You are signed in as {nameOfSession(session.value!)}. Only use a link that you made yourself: with someone else’s link,
         you would save items in their vaults.
       </p>
-      <div class="buttons">
-        <button type="button" onClick={forgetLink}>
-          Stay signed in
-        </button>
-        <button type="button" class="primary" disabled={waiting.value} onClick={() => void onUse()}>
-          Use the link
-        </button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -19,7 +19,8 @@ export const coveredButtons = (page: Page): Promise<string[]> =>
       return x < 0 || y < 0 || x > innerWidth || y > innerHeight;
     };
     return [...root.querySelectorAll("button, a, input, select")].flatMap((element) => {
-      const { left, top, width, height } = element.getBoundingClientRect();
+      // Of a link of several lines the first one: the middle of all of them may be between two.
+      const { left, top, width, height } = element.getClientRects()[0] ?? new DOMRect();
       const [x, y] = [left + width / 2, top + height / 2];
       if (width === 0 || !element.checkVisibility({ visibilityProperty: true }) || isClipped(element, x, y)) return [];
       const found = document.elementFromPoint(x, y);

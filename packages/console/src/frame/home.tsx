@@ -18,6 +18,7 @@ import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
+import { canOpen } from "../views.tsx";
 
 /** Home: what somebody probably wants next, in the place of an Item. */
 
@@ -107,12 +108,9 @@ interface Step {
   readonly isDone: () => boolean;
 }
 
-/** The first steps. Those of an administrator are offered to nobody else. */
+/** The first steps. A step whose view the session may not open is not offered. */
 const STEPS: readonly Step[] = [
   { label: "Bring your passwords", view: "import", isDone: () => entries.value.length > 0 || transferTargets().length === 0 },
-];
-
-const ADMIN_STEPS: readonly Step[] = [
   { label: "Add a vault", view: "vaults", isDone: () => vaults.value.length > 1 },
   {
     label: "Give CI a token",
@@ -132,12 +130,11 @@ const CHECKLIST = "checklist";
 /** The steps of a new service that are not done yet, as far as that is known, until somebody dismisses them. */
 function Checklist() {
   const dismissed = useSignal(recall(CHECKLIST) !== null);
-  const { admin } = session.value!;
-  const loads = admin && !dismissed.value;
+  const loads = session.value!.admin && !dismissed.value;
   useLayoutEffect(() => {
     if (loads) for (const list of [tokens, people]) if (!list.rows.peek()) void list.load();
   }, [loads]);
-  const left = [...STEPS, ...(admin ? ADMIN_STEPS : [])].filter(({ isDone }) => !isDone());
+  const left = STEPS.filter(({ view, isDone }) => canOpen(view, session.value!) && !isDone());
   if (dismissed.value || left.length === 0) return null;
   const dismiss = () => {
     remember(CHECKLIST, "dismissed");

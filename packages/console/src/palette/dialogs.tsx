@@ -18,11 +18,15 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
+/* The list of a combobox (WAI-ARIA 1.2) has no elements of its own in HTML. The field handles the keys. */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
 export function PaletteDialog({ onClose }: DialogProps) {
   const query = useSignal("");
   const chosen = useSignal(0);
+  const list = useRef<HTMLDivElement>(null);
   const found = commandsFor(query.value);
   const current = Math.min(chosen.value, found.length - 1);
+  useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
   const run = (command: Command | undefined) => {
     if (!command) return;
     onClose();
@@ -56,46 +60,27 @@ export function PaletteDialog({ onClose }: DialogProps) {
           }}
           onKeyDown={onKeyDown}
         />
-        <Results found={found} current={current} run={run} />
+        <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
+          {found.map((command, index) => (
+            <div
+              key={index}
+              id={`${RESULTS}-${index}`}
+              role="option"
+              aria-selected={index === current}
+              onClick={() => run(command)}
+            >
+              <span class="name">{command[1]}</span>
+              <span class="quiet">{command[0]}</span>
+            </div>
+          ))}
+        </div>
+        {found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
       </div>
     </Dialog>
   );
 }
 
-interface ResultsProps {
-  readonly found: readonly Command[];
-  /** The index of the result that Enter chooses. */
-  readonly current: number;
-  readonly run: (command: Command) => void;
-}
-
-/* The list of a combobox (WAI-ARIA 1.2) has no elements of its own in HTML. The field handles the keys. */
-/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
-function Results({ found, current, run }: ResultsProps) {
-  const list = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
-  return (
-    <>
-      <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
-        {found.map((command, index) => (
-          <div
-            key={index}
-            id={`${RESULTS}-${index}`}
-            role="option"
-            aria-selected={index === current}
-            onClick={() => run(command)}
-          >
-            <span class="name">{command[1]}</span>
-            <span class="quiet">{command[0]}</span>
-          </div>
-        ))}
-      </div>
-      {found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
-    </>
-  );
-}
-/* oxlint-enable */
-
+/** The keys of the console. */
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Ctrl+K, ⌘K", "search items and commands"],
   ["/", "go to the search"],
