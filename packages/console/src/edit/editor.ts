@@ -24,12 +24,12 @@ export class Editor {
   readonly status = signal<Status>({ state: "editing" });
   /** True if a request to create the Item may have taken effect. In another vault, the same id would then create a second Item. */
   readonly maybeMade = signal(false);
-  readonly changed = computed(() => !isSame(tidy(this.draft.value), tidy(this.#begun)));
+  readonly changed = computed(() => !isSame(tidy(this.draft.value), tidy(this.#begun.value)));
   /** The change of the last save; undefined if the draft was already stored. */
   change: Written | undefined;
   /** The id of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
   #id: string;
-  #begun: Draft;
+  readonly #begun: Signal<Draft>;
   /** The draft that is being saved. The form accepts input during that time. */
   #sent: Draft;
 
@@ -38,7 +38,8 @@ export class Editor {
     this.vault = signal(vault);
     this.base = signal(base);
     this.#id = id;
-    this.#begun = this.#sent = draft;
+    this.#begun = signal(draft);
+    this.#sent = draft;
   }
 
   /** Saves the draft, once at a time. Returns the stored Item, or undefined if it could not be saved; `status` has the reason. */
@@ -57,7 +58,7 @@ export class Editor {
 
   /** Continues with an edit of another state of the Item; `undefined`: with a new Item. */
   rebase(base: Opened | undefined, draft: Draft): void {
-    if (base) this.#begun = draftOf(base.item);
+    if (base) this.#begun.value = draftOf(base.item);
     else this.#id = crypto.randomUUID();
     this.maybeMade.value = false;
     this.base.value = base;
@@ -66,7 +67,7 @@ export class Editor {
   }
 
   discard(): void {
-    this.draft.value = this.#begun;
+    this.draft.value = this.#begun.value;
   }
 
   async #load(id: string): Promise<Opened> {

@@ -14,7 +14,7 @@ import type { Editor } from "./editor.ts";
 import { addId, FieldEditor, labelId } from "./field-editor.tsx";
 import { Generator } from "./generator.tsx";
 import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
-import { Select } from "../ui/controls.tsx";
+import { Check, Select } from "../ui/controls.tsx";
 import { withCategory } from "./new-draft.ts";
 
 interface Props {
@@ -58,14 +58,7 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
         <Sections draft={draft} change={change} onGenerate={(field) => (generating.value = field)} />
         <UrlEditors draft={draft} change={change} />
         <TagEditor draft={draft} change={change} />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={draft.favorite}
-            onChange={(event) => change({ ...draft, favorite: event.currentTarget.checked })}
-          />
-          Favorite
-        </label>
+        <Check label="Favorite" checked={draft.favorite} onChange={(favorite) => change({ ...draft, favorite })} />
         <SaveBar editor={editor} onCancel={onCancel} />
       </form>
       {generating.value && (

@@ -30,8 +30,8 @@ export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated;
             {kept ? `The old ${named(name)} stays available in version ${version}.` : "This service keeps no earlier versions."}
           </p>
           <dl class="both">
-            <Value label="New" name={`new ${name}`} value={after} onCopy={(what, value) => void copy(what, value)} />
-            <Value label="Old" name={`old ${name}`} value={before} onCopy={copyOld} />
+            <Value age="new" field={name} value={after} onCopy={(what, value) => void copy(what, value)} />
+            <Value age="old" field={name} value={before} onCopy={copyOld} />
           </dl>
         </>
       )}
@@ -40,18 +40,18 @@ export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated;
 }
 
 interface ValueProps {
-  readonly label: string;
-  /** The name for screen readers and messages. */
-  readonly name: string;
+  readonly age: "new" | "old";
+  readonly field: string;
   readonly value: string;
   readonly onCopy: (what: string, value: string) => void;
 }
 
-function Value({ label, name, value, onCopy }: ValueProps) {
+function Value({ age, field, value, onCopy }: ValueProps) {
   const { revealed, toggle } = useReveal(value);
+  const name = `${age} ${field}`;
   return (
     <div>
-      <dt>{label}</dt>
+      <dt>{age === "new" ? "New" : "Old"}</dt>
       <dd>
         {revealed ? <SecretText value={value} /> : <HiddenValue />}
         <RevealButton name={name} revealed={revealed} toggle={toggle} />

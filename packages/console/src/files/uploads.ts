@@ -139,7 +139,7 @@ const fetchWithProgress =
     xhr.send(init.body as Blob);
     await promise;
     if (xhr.status === 0) throw new TypeError("No answer");
-    const headers = xhr.getAllResponseHeaders().trim().split("\r\n");
+    const headers = xhr.getAllResponseHeaders().split("\r\n").filter(Boolean);
     return new Response(xhr.responseText, {
       status: xhr.status,
       headers: headers.map((line) => line.split(/:\s*(.*)/s, 2) as [string, string]),

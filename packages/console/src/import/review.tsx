@@ -6,7 +6,7 @@ import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
 import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
-import { Select } from "../ui/controls.tsx";
+import { Check, Select } from "../ui/controls.tsx";
 import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast, Source } from "./engine.ts";
@@ -191,14 +191,11 @@ function TrashChoice({ shown, source }: Props) {
   const hasTrash = source.fitted.losses.list().some(({ what }) => what.startsWith("Items in the trash"));
   if (!includeTrash && !hasTrash) return null;
   return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={includeTrash}
-        onChange={(event) => void shown.read({ includeTrash: event.currentTarget.checked })}
-      />
-      Import items from the trash too
-    </label>
+    <Check
+      label="Import items from the trash too"
+      checked={includeTrash}
+      onChange={(checked) => void shown.read({ includeTrash: checked })}
+    />
   );
 }
 
@@ -207,9 +204,6 @@ const Unfit = ({ unfit, them, accepted }: Readonly<{ unfit: readonly UnfitItem[]
   <div class="failure">
     <p>{plural(unfit.length, "item")} can’t be imported:</p>
     <List rows={unfit.map((item) => `“${isolate(titleOf(item))}” ${item.why}.`)} />
-    <label class="check">
-      <input type="checkbox" checked={accepted.value} onChange={(event) => (accepted.value = event.currentTarget.checked)} />
-      Leave {them} out
-    </label>
+    <Check label={`Leave ${them} out`} checked={accepted.value} onChange={(checked) => (accepted.value = checked)} />
   </div>
 );

@@ -10,10 +10,8 @@ interface Props {
   readonly program: string;
   /** By the vault's id, in either form. Absent: all of the person. */
   readonly vaults: Readonly<Record<string, Permission>> | undefined;
-  /** True if the token is for administration, and has no vaults. */
   readonly admin: boolean;
-  /** Seconds. */
-  readonly lifetime: number;
+  readonly lifetime: number; // seconds
 }
 
 /** The effects of a login, shown before the person confirms. */

@@ -58,7 +58,7 @@ export function MoveDialog({ item, onClose }: { readonly item: Item; readonly on
           onRetry={phase.name === "failed" ? () => start(kind.value) : undefined}
         />
       ) : (
-        <Running phase={phase} files={item.files.length} from={vaultName(from)} onCancel={onClose} />
+        <Running phase={phase} item={item} onCancel={onClose} />
       )}
     </Dialog>
   );
@@ -145,20 +145,17 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
 /** The focused element is gone when the state changes. */
 const focus = (button: HTMLButtonElement | null): void => button?.focus();
 
-interface RunningProps {
-  readonly phase: Exclude<Phase, { readonly name: "both" | "failed" }>;
-  readonly files: number;
-  readonly from: string;
-  readonly onCancel: () => void;
-}
+type Progress = Exclude<Phase, { readonly name: "both" | "failed" }>;
 
-function Running({ phase, files, from, onCancel }: RunningProps) {
-  const { file = "", done = 0 } = phase.name === "copying" ? phase : { done: files };
+function Running({ phase, item, onCancel }: Readonly<{ phase: Progress; item: Item; onCancel: () => void }>) {
+  const { length } = item.files;
+  const { file = "", done = 0 } = phase.name === "copying" ? phase : { done: length };
   const isDeleting = phase.name === "deleting";
+  const copying = file === "" ? "Copying…" : `Copying ${isolate(file)}…`;
   return (
     <>
-      <output class="step">{isDeleting ? `Deleting from ${from}…` : file === "" ? "Copying…" : `Copying ${file}…`}</output>
-      {files > 0 && <progress aria-label="Files copied" value={done} max={files} />}
+      <output class="step">{isDeleting ? `Deleting from ${vaultName(item.vault.id)}…` : copying}</output>
+      {length > 0 && <progress aria-label="Files copied" value={done} max={length} />}
       <div class="buttons">
         <button type="button" ref={focus} disabled={isDeleting} onClick={onCancel}>
           Cancel
