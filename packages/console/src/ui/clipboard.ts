@@ -50,8 +50,10 @@ addEventListener(
   true,
 );
 
+/** A function of its own: one that is made where a button is shown would keep that button. */
+const showNone = (): void => undefined;
 /** Ends the flash that is shown. */
-let endFlash = (): void => undefined;
+let endFlash = showNone;
 const FLASH = 1_500; // milliseconds
 
 /** Shows a text over a button for a moment (style/elements.css), and says another one to screen readers. */
@@ -62,7 +64,7 @@ function flash(button: HTMLElement | undefined, text: string, said: string): voi
   endFlash = () => {
     clearTimeout(timer);
     delete button?.dataset["flash"];
-    endFlash = () => undefined;
+    endFlash = showNone;
   };
   showToast(said, "heard");
 }
