@@ -31,36 +31,23 @@ const loadedHolders = (): readonly Holder[] =>
 const LISTS = [people, tokens, workloads];
 
 /** All holders of access, derived from the admin's lists. */
-export const holders: List<Holder> = {
+const HOLDERS: List<Holder> = {
   rows: computed(() => (LISTS.every(({ rows }) => rows.value) ? loadedHolders() : undefined)),
   error: computed(() => LISTS.map(({ error }) => error.value).find((error) => error !== undefined)),
   load: async () => void (await Promise.all(LISTS.map(({ load }) => load()))),
 };
 
-export interface Access extends Holder {
-  readonly scope: TokenScope[string];
-}
-
-/** Returns the access to a vault, by its canonical id. */
-export const accessTo = (vault: string, all: readonly Holder[]): readonly Access[] =>
-  all.flatMap((holder) => {
-    const scope = canonicalScope<TokenScope[string]>(holder.vaults ?? {})[vault];
-    return scope === undefined ? [] : [{ ...holder, scope }];
-  });
-
-/** Returns the number of broken records, whose vaults are unknown. */
-export const countUnknown = (all: readonly Holder[]): number => all.filter(({ vaults }) => vaults === undefined).length;
-
 /** The access to a vault: its people, tokens and rules, with their permissions. */
 export const VaultAccess = ({ row: { id } }: { readonly row: { readonly id: string } }) => (
   <>
-    <ListContent list={holders} empty={NONE}>
+    <ListContent list={HOLDERS} empty={NONE}>
       {(all) => {
-        const [access, unknown] = [accessTo(id, all), countUnknown(all)];
+        const access = all.filter(({ vaults = {} }) => id in canonicalScope(vaults));
+        const unknown = all.filter(({ vaults }) => vaults === undefined).length;
         return (
           <>
             {access.length === 0 && <p>{NONE}</p>}
-            {access.length > 0 && <Table label="Who has access" rows={access} keyOf={(one) => one.id} columns={COLUMNS} />}
+            {access.length > 0 && <Table label="Who has access" rows={access} keyOf={(one) => one.id} columns={columnsFor(id)} />}
             {unknown > 0 && (
               <p class="broken">{plural(unknown, "record")} cannot be decrypted: the vaults they name are unknown.</p>
             )}
@@ -74,10 +61,10 @@ export const VaultAccess = ({ row: { id } }: { readonly row: { readonly id: stri
 
 const NONE = "No token, person or rule has access to this vault.";
 
-const COLUMNS: readonly Column<Access>[] = [
+const columnsFor = (vault: string): readonly Column<Holder>[] => [
   { label: "Name", cell: ({ name }) => <span class="name">{name}</span> },
   { label: "Type", cell: ({ kind }) => kind },
-  { label: "Permissions", cell: ({ scope }) => describeVaultScope(scope) },
+  { label: "Permissions", cell: ({ vaults = {} }) => describeVaultScope(canonicalScope(vaults)[vault]!) },
   {
     label: "Expires",
     cell: ({ expiresAt }) => (expiresAt === undefined ? <span class="quiet">never</span> : <FromNow time={expiresAt} />),
