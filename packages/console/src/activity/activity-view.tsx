@@ -145,7 +145,7 @@ const seen = signal<{ readonly vaults: readonly string[]; readonly actors: reado
 const distinct = (ids: readonly string[]): readonly string[] => [...new Set(ids)].filter((id) => id !== "");
 
 export const vaultIds = computed(() => distinct([...vaults.value.map(({ id }) => id), ...seen.value.vaults]));
-export const actorIds = computed(() => seen.value.actors);
+const actorIds = computed(() => seen.value.actors);
 
 function remember(listed: readonly Listed[]): void {
   const whole = listed.filter((entry): entry is Entry => !isBroken(entry));
@@ -171,7 +171,7 @@ export function show(log: Log, filters: Filters): void {
 type Option = readonly [value: string, text: string];
 
 /** The filters of the entries. The service filters, so every choice is a request. */
-export function FilterBar() {
+function FilterBar() {
   const { log, filters } = query.value;
   const set = (changed: Partial<Filters>) => show(log, { ...filters, ...changed });
   const clear = () => {

@@ -190,7 +190,7 @@ const newestOf = (missing: readonly string[], opened: object): readonly string[]
   missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
 
 /** The vaults of the admin, and the session's vaults, which have their names and Items. */
-export const vaultList = {
+const vaultList = {
   load: () => {
     if (session.value?.token) void loadItems();
     return adminVaults.load();
@@ -198,7 +198,7 @@ export const vaultList = {
 };
 
 /** Creates a vault, or changes the name, the description and the quotas of one. */
-export function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & { readonly onClose: () => void }) {
+function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & { readonly onClose: () => void }) {
   let created: string | undefined;
   const create = async (body: NewVault) => (created = (await call("POST /v1/admin/vaults", { body })).data.id);
   const act = (data: FormData): Promise<unknown> => {
@@ -272,7 +272,7 @@ const openAction = (id: string): Action => ({
 const LIFETIME = 12 * 60 * 60; // seconds, as a session lasts
 
 /** Opens vaults until the session ends, and then shows the Items. Throws an ItemVaultError. */
-export async function openVaults(vaults: Scope): Promise<void> {
+async function openVaults(vaults: Scope): Promise<void> {
   // Who writes stays who they are in the log.
   await (session.value?.token ? signIn({ vaults }) : signInAsConsole(vaults));
   navigate({ view: "items" });
@@ -294,7 +294,7 @@ async function signInAsConsole(vaults: Scope): Promise<void> {
 }
 
 /** When the session stops to open vaults: an ISO 8601 time. */
-export function openUntil(): string {
+function openUntil(): string {
   const { expiresAt, token } = session.value!;
   return token && token.expiresAt < expiresAt ? token.expiresAt : expiresAt;
 }

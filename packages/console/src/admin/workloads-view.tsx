@@ -208,7 +208,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-export function RuleForm({ issuer, onClose }: Props) {
+function RuleForm({ issuer, onClose }: Props) {
   const isForPeople = useSignal(false);
   const forPeople = isForPeople.value;
   // Which claims name a person, the preset of a platform does not say.

@@ -105,7 +105,7 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
 
 /** The webhooks of all vaults, and the dialogs of one: adding, changing, testing and deleting it, and a new secret for its signatures. */
 
-export interface WebhookRow extends Webhook {
+interface WebhookRow extends Webhook {
   /** The id of the vault. */
   readonly vault: string;
 }
@@ -144,7 +144,7 @@ const FAULTS: Readonly<Record<Fault, string>> = {
 };
 
 /** Why an attempt failed, with the status of the receiver's answer. */
-export const describeFault = (kind: Fault, status: number | undefined): string =>
+const describeFault = (kind: Fault, status: number | undefined): string =>
   `${FAULTS[kind]}${status === undefined ? "" : ` ${status}`}.`;
 
 /** The outcome of an attempt to deliver. */
@@ -213,7 +213,7 @@ const addWebhook = (data: FormData) =>
     body: { url: textOf(data, "url") },
   });
 
-export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
   const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
   return (
     <SecretAct title="Add webhook" submit="Add webhook" done="Webhook added" make={addWebhook} onClose={onClose}>
@@ -223,7 +223,7 @@ export function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) 
   );
 }
 
-export function RotateSecret({ row, onClose }: Props) {
+function RotateSecret({ row, onClose }: Props) {
   const make = () => call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
   return (
     <SecretAct title="New secret" submit="Create new secret" done="New secret" make={make} onClose={onClose}>
@@ -235,7 +235,7 @@ export function RotateSecret({ row, onClose }: Props) {
   );
 }
 
-export function ChangeWebhook({ row, onClose }: Props) {
+function ChangeWebhook({ row, onClose }: Props) {
   const stopped = row.state !== "ACTIVE";
   const act = (data: FormData) => {
     const [url, state] = [textOf(data, "url"), textOf(data, "state")];
@@ -265,7 +265,7 @@ export function ChangeWebhook({ row, onClose }: Props) {
   );
 }
 
-export function TestWebhook({ row, onClose }: Props) {
+function TestWebhook({ row, onClose }: Props) {
   const result = useSignal<WebhookTest | undefined>(undefined);
   const action = async () => {
     result.value = undefined;
@@ -283,7 +283,7 @@ export function TestWebhook({ row, onClose }: Props) {
   );
 }
 
-export function DeleteWebhook({ row, onClose }: Props) {
+function DeleteWebhook({ row, onClose }: Props) {
   const remove = () => call(`DELETE ${PATH}`, { path: pathOf(row) });
   const texts = { title: "Delete webhook?", submit: "Delete webhook", done: "Webhook deleted" };
   return (
