@@ -63,7 +63,7 @@ describe("the actors of a vault", () => {
     const login = (
       await send("POST", "/v1/login/token", { body: { code: await loginCode(session, { vaults: { [vault]: "rw" } }) } })
     ).body;
-    const { body: item } = await client(login.access_token)("POST", items, { body: LOGIN });
+    const { body: item } = await client(login.token)("POST", items, { body: LOGIN });
     const name = person.email.split("@")[0];
     const answer = await actors();
     expect(answer.slice(0, 2)).toEqual([

@@ -342,7 +342,7 @@ describe("who has written", () => {
     const asked = [page, direct].map(countOfActors);
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
     await page.getByText(/ by \[U\+202E\]evil <b>, created/).waitFor();
-    await page.getByRole("link", { name: "Versions" }).click();
+    await page.getByRole("tab", { name: "History" }).click();
     await expect.poll(() => page.getByTitle(tokenId).innerText()).toBe("test");
     for (const one of [page, direct]) {
       await one.goto("/console/#/deleted");

@@ -135,7 +135,7 @@ export const DRAWS: Readonly<Record<OperationId, readonly [weight: number, draw:
     (w) => ({ query: query({ filter: w.pick([undefined, 'name eq "Vault 1"', `title eq "${w.one("vault")}"`, "x"]) }) }),
   ],
   getVault: [8, nothing],
-  listActors: [4, (w, { vault = "" }) => ({ query: query({ item: w.pick([undefined, w.one("item", { vault }), "x"]) }) })],
+  listActors: [2, (w, { vault = "" }) => ({ query: query({ item: w.pick([undefined, w.one("item", { vault }), "x"]) }) })],
   listActivity: [8, activity],
   listItems: [
     30,

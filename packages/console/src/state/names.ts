@@ -38,29 +38,32 @@ export interface Place {
   readonly item?: string;
 }
 
-/** By place, the ids of actors that a request was sent for. */
-const asked = new Map<string, Set<string>>();
-/** Places for which a request is about to be sent. */
-const waiting = new Map<string, Place>();
+/** What requests were sent for: an actor in a vault or, in an Item, the actor alone, because the answer names every editor of the Item. */
+const asked = new Set<string>();
+/** By place, a request that is about to be sent, and what it is for. */
+const waiting = new Map<string, Place & { readonly keys: readonly string[] }>();
 
-/** Loads the name of an actor, unless it is known. The actors that one rendering shows of a place share a request (contract 24.13). */
-export function loadName(id: string, place: Place): void {
-  const key = `${place.vault} ${place.item}`;
-  const ids = asked.get(key) ?? new Set();
-  // An administrator's own session reads no vault: the service would refuse it, and the page would take it for ended.
-  if (!may(place.vault, "l") || knownActor(id) !== "" || ids.has(id)) return;
-  asked.set(key, ids.add(id));
+/**
+ * Loads the name of an actor, unless it is known or the session does not list the vault. The actors that one rendering shows of a place share a
+ * request (contract 24.13).
+ */
+export function loadName(id: string, { vault, item }: Place): void {
+  const key = item === undefined ? `${id} ${vault}` : id;
+  // An administrator's own session lists no vault: the service would refuse it, and the page would take it for ended.
+  if (!may(vault, "l") || knownActor(id) !== "" || asked.has(key)) return;
+  asked.add(key);
   if (waiting.size === 0) queueMicrotask(loadWaiting);
-  waiting.set(key, place);
+  const place = `${vault} ${item}`;
+  waiting.set(place, { vault, item, keys: [...(waiting.get(place)?.keys ?? []), key] });
 }
 
 function loadWaiting(): void {
-  for (const [key, { vault, item }] of waiting)
+  for (const { vault, item, keys } of waiting.values())
     call("GET /v1/vaults/{vault}/actors", { path: { vault }, query: item === undefined ? {} : { item } }).then(
       // Administrators may know the whole email.
       ({ data }) => addNames(data.filter(({ id }) => knownName(id) === "").map(({ id, name }) => [id, name])),
       // The next view of the place asks again.
-      () => asked.delete(key),
+      () => keys.forEach((key) => asked.delete(key)),
     );
   waiting.clear();
 }
