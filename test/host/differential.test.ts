@@ -10,8 +10,8 @@ import { runDifferential } from "./differential/run.ts";
 
 const { SEED, REQUESTS = "2000" } = process.env;
 
-/** `npm test` has the same requests on every day; at night they are 100,000 others. */
-const first = SEED === undefined && isLong ? Date.now() % 2 ** 31 : Number(SEED ?? 1);
+/** `npm test` has the same requests on every day, of a seed with which each operation succeeds once; at night they are 100,000 others. */
+const first = SEED === undefined && isLong ? Date.now() % 2 ** 31 : Number(SEED ?? 3);
 const SEEDS = Array.from({ length: SEED === undefined && isLong ? 50 : 1 }, (_, at) => first + at);
 
 /** On a machine under load the short run takes minutes. */
