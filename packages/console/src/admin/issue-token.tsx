@@ -208,7 +208,7 @@ function ItemLimits({ scope, limits, onChange }: ItemLimitsProps) {
         onKeyDown={onKeyDown}
       />
       {chosen.length > 0 && whole.length > 0 && (
-        <p class="quiet">And all items of {presentText(whole.map(({ name }) => named(name)).join(", "))}</p>
+        <p class="quiet explanation">And all items of {presentText(whole.map(({ name }) => named(name)).join(", "))}</p>
       )}
     </fieldset>
   );
