@@ -240,6 +240,7 @@ it("titles, labels, values and rows have their sizes, and a row of the list show
     "15px 500 none",
     "15px 500 none",
   ]);
+  expect(await page.locator(".item dt").allInnerTexts()).toEqual(["Username", "Password", "URL"]);
   const row = page.locator(".rows a");
   expect((await row.boundingBox())!.height).toBe(52);
   expect(await row.evaluate((element) => element.scrollHeight <= element.clientHeight)).toBe(true);

@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useSignal } from "@preact/signals";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isGeneratable, labelOf, displayOf } from "../items/field-types.ts";
+import { isGeneratable, labelOf, titleOfField, displayOf } from "../items/field-types.ts";
 import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
@@ -39,7 +39,7 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
   return (
     <div class="field-editor" ref={zone}>
       <div class="name" aria-hidden="true">
-        {name}
+        {field.label === "" ? name : titleOfField(field)}
       </div>
       <div class="line">
         <ValueInput field={field} label={name} onChange={(value) => set({ value })} />

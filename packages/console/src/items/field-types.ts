@@ -1,6 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
 import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 import { isSecretType } from "@item-vault/model/secret-types";
+import { capitalized } from "../ui/texts.ts";
 
 /** The display of the value of each type of field. */
 
@@ -45,6 +46,11 @@ export const hrefOf = ({ type, value }: Pick<Field, "type" | "value">): string |
 /** The labels that the service gives to fields of a purpose (contract 2), as people say them. */
 const DEFAULT_LABELS: Partial<Readonly<Record<Purpose, string>>> = { USERNAME: "username", NOTES: "notes" };
 
-/** The name of a field on the screen and in messages. */
-export const labelOf = ({ label, id, purpose = "" }: Named): string =>
-  label !== "" && label === purposeRules(purpose).name ? (DEFAULT_LABELS[purpose] ?? label) : label || id;
+const isOfService = ({ label, purpose = "" }: Named): boolean => label !== "" && label === purposeRules(purpose).name;
+
+/** The name of a field in sentences and messages. */
+export const labelOf = (field: Named): string =>
+  (isOfService(field) && DEFAULT_LABELS[field.purpose ?? ""]) || field.label || field.id;
+
+/** The name of a field above its value: a label of the service has a capital letter, and people's own labels stay as they are. */
+export const titleOfField = (field: Named): string => (isOfService(field) ? capitalized(labelOf(field)) : labelOf(field));

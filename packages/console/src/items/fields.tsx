@@ -2,7 +2,7 @@ import type { Field, Item } from "@item-vault/client";
 import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { CopyButton, FieldMenu } from "./field-buttons.tsx";
-import { displayOf, type FieldProps, hrefOf, labelOf, isGeneratable } from "./field-types.ts";
+import { displayOf, type FieldProps, hrefOf, labelOf, titleOfField, isGeneratable } from "./field-types.ts";
 import type { ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
 import { may } from "../state/items.ts";
@@ -40,10 +40,9 @@ function sectionsOf({ sections, fields }: Item): { id: string; label: string; fi
 
 function FieldRow({ field, item }: FieldProps) {
   const Special = FIELD_VALUES[field.type];
-  const label = labelOf(field);
   return (
     <div class="field-row">
-      <dt>{label}</dt>
+      <dt>{titleOfField(field)}</dt>
       <dd>{Special ? <Special field={field} item={item} /> : <Value field={field} item={item} />}</dd>
     </div>
   );
