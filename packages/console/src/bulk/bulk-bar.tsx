@@ -2,7 +2,7 @@ import type { ItemSummary } from "@item-vault/client";
 import { useSignal, untracked } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { labelOfCategory } from "../items/categories.ts";
-import { type Act, bulk } from "../state/bulk.ts";
+import { type Act, type AskProps, bulk } from "../state/bulk.ts";
 import { chosenList, listsOf, nameOfList } from "../state/chosen-list.ts";
 import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
@@ -19,13 +19,6 @@ import { setArchived, setFavorites, addTag, deleteItems, moveTo } from "./acts.t
 
 // In one script: the start of an action can show it even after the connection is lost.
 export { BulkDialog } from "./bulk-dialog.tsx";
-
-/** The question before an action on several Items. */
-export interface AskProps {
-  readonly items: readonly ItemSummary[];
-  readonly onBegin: (act: Act) => void;
-  readonly onClose: () => void;
-}
 
 function AskVault({ items, onBegin, onClose }: AskProps) {
   const from = new Set(items.map(({ vault }) => vault.id));

@@ -1,14 +1,13 @@
 import { bitwardenExport } from "@item-vault/transfer/formats/bitwarden-export";
 import type { TransferItem } from "@item-vault/transfer/item";
 import { transferItemOf } from "@item-vault/transfer/read-service";
-import type { Act } from "../state/bulk.ts";
+import type { Act, AskProps } from "../state/bulk.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { loadItem } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { saveFile } from "../ui/save-file.ts";
-import type { AskProps } from "./bulk-bar.tsx";
 
 /** The export of several Items to a file that the page makes. It is always encrypted: a plain file would stay on the disk. */
 

@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
-import type { Import, Refusal } from "./create-import.ts";
+import type { Import } from "./create-import.ts";
+import type { Refusal } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
 import { listState, transferTargets } from "../state/items.ts";
 import { useDrop } from "../ui/drop.ts";

@@ -1,31 +1,10 @@
 import { signal } from "@preact/signals";
 import { TransferError } from "@item-vault/transfer/error";
 import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
-import type { Counts } from "@item-vault/transfer/write-items";
 import { explain, Problem } from "../failures/explain.ts";
 import { sessionClient } from "../state/client.ts";
 import { loadItems, vaults } from "../state/items.ts";
-import type { Forecast, Reading, Source } from "./engine.ts";
-
-/** Why a file was not read. `several`, `unknown`: a format has to be chosen. */
-export interface Refusal {
-  readonly kind: "several" | "unknown" | "fault";
-  readonly text: string;
-}
-
-export interface Result extends Counts {
-  readonly stopped: boolean;
-  readonly all: number;
-}
-
-export type Stage =
-  | { readonly name: "choose"; readonly problem?: Refusal }
-  | { readonly name: "password"; readonly problem?: Refusal }
-  | { readonly name: "reading" }
-  | { readonly name: "columns"; readonly columns: readonly ColumnChoice[]; readonly problem?: Refusal }
-  | { readonly name: "review"; readonly source: Source }
-  | { readonly name: "writing"; readonly all: number }
-  | { readonly name: "finished"; readonly result: Result };
+import type { Forecast, Reading, Source, Stage } from "./engine.ts";
 
 const loadEngine = () => import("./engine.ts");
 const FIRST: Reading = { password: undefined, includeTrash: false, format: undefined, columns: undefined };

@@ -1,14 +1,14 @@
 import { compareItems } from "@item-vault/transfer/compare-items";
 import { beginFit, type Fitted } from "@item-vault/transfer/fit";
 import { csv } from "@item-vault/transfer/formats/csv";
-import { columnsIn } from "@item-vault/transfer/formats/csv/header";
+import { type ColumnChoice, columnsIn } from "@item-vault/transfer/formats/csv/header";
 import { isKeePassFile } from "@item-vault/transfer/formats/keepass-file";
 import { matchingFormats } from "@item-vault/transfer/format";
 import type { Transfer } from "@item-vault/transfer/item";
 import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
 import type { TargetVault } from "@item-vault/transfer/service";
 import { isComplete } from "@item-vault/transfer/write-item";
-import type { Refusal, Stage } from "./create-import.ts";
+import type { Counts } from "@item-vault/transfer/write-items";
 import { FORMATS } from "./formats.ts";
 
 /** Reading a source and writing it to the service. It is loaded when a file was chosen. */
@@ -43,6 +43,26 @@ export interface Forecast {
   /** The titles of the Items that are there with other content. */
   readonly differing: readonly string[];
 }
+
+/** Why a file was not read. `several`, `unknown`: a format has to be chosen. */
+export interface Refusal {
+  readonly kind: "several" | "unknown" | "fault";
+  readonly text: string;
+}
+
+export interface Result extends Counts {
+  readonly stopped: boolean;
+  readonly all: number;
+}
+
+export type Stage =
+  | { readonly name: "choose"; readonly problem?: Refusal }
+  | { readonly name: "password"; readonly problem?: Refusal }
+  | { readonly name: "reading" }
+  | { readonly name: "columns"; readonly columns: readonly ColumnChoice[]; readonly problem?: Refusal }
+  | { readonly name: "review"; readonly source: Source }
+  | { readonly name: "writing"; readonly all: number }
+  | { readonly name: "finished"; readonly result: Result };
 
 const NEEDS_PASSWORD = new Error("The file needs a password");
 

@@ -10,7 +10,8 @@ import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate } from "../ui/texts.ts";
 import { ChooseFile } from "./choose-file.tsx";
-import { explainFault, Import, type Stage } from "./create-import.ts";
+import { explainFault, Import } from "./create-import.ts";
+import type { Stage } from "./engine.ts";
 import { Alert, Differing, StageHeading } from "./parts.tsx";
 import { Review } from "./review.tsx";
 

@@ -24,3 +24,10 @@ export interface Bulk {
 
 /** One at a time. */
 export const bulk = signal<Bulk | undefined>(undefined);
+
+/** The question before an action on several Items. */
+export interface AskProps {
+  readonly items: readonly ItemSummary[];
+  readonly onBegin: (act: Act) => void;
+  readonly onClose: () => void;
+}

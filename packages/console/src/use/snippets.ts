@@ -94,7 +94,7 @@ export const SNIPPETS: readonly Snippet[] = [
     language: "github",
     note: "The job needs the permission id-token: write, and a rule for it under Workloads.",
     format: byReference(
-      (reference, { host }) => `- uses: OWNER/item-vault/action@COMMIT
+      (reference, { host }) => `- uses: OWNER/item-vault/action@<commit>
   with:
     host: ${github(host)}
     package: \${{ vars.ITEM_VAULT_PACKAGE }}
