@@ -77,7 +77,7 @@ export async function kvRevoke(call: Call): Promise<Result<Reply>> {
   if (!current.ok) return current;
   const entry = entryOf(call, "DELETE", claims.id);
   const ended = await endToken(store, claims.id, entry);
-  // That of a workload is gone without a name, as one that was not there.
+  // The token of a workload leaves no row when it ends, which looks as if there had been no token.
   if (!ended.ok && ended.failure.kind !== "token_not_found") return ended;
   c.executionCtx.waitUntil(sendEntry(c.env, entry));
   return ok({ response: c.body(null, 204) });
