@@ -4,7 +4,7 @@ import { Bar, Sidebar } from "./frame/sidebar.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
 import { SignInForm } from "./sign-in.tsx";
-import { SignOutQuestion, SignOut } from "./sign-out.tsx";
+import { askedToSignOut } from "./sign-out.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { rotated } from "./state/rotated.ts";
@@ -19,15 +19,18 @@ import { presentText, shorten } from "./ui/texts.ts";
 import { dropPage } from "./state/sign-in.ts";
 import { hideToasts } from "./state/toasts.ts";
 import { Dialog } from "./ui/dialog.tsx";
-import { keepFocus, Page } from "./ui/page.tsx";
+import { Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
 
-const RotatedDialog = lazy(() => import("./edit/rotated-dialog.tsx").then((module) => module.RotatedDialog));
-const SignInPage = lazy(() => import("./sign-in-page.tsx").then((module) => module.SignInPage));
-const GrantDialog = lazy(() => import("./sign-in-page.tsx").then((module) => module.GrantDialog));
-const LinkQuestion = lazy(() => import("./sign-in-page.tsx").then((module) => module.LinkQuestion));
-const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx").then((module) => module.BulkDialog));
+const RotatedDialog = lazy(() => import("./edit/rotated-dialog.tsx"), "RotatedDialog");
+const signInPage = () => import("./sign-in-page.tsx");
+const SignInPage = lazy(signInPage, "SignInPage");
+const GrantDialog = lazy(signInPage, "GrantDialog");
+const LinkNotice = lazy(signInPage, "LinkNotice");
+const LinkQuestion = lazy(signInPage, "LinkQuestion");
+const SignOutQuestion = lazy(signInPage, "SignOutQuestion");
+const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx"), "BulkDialog");
 
 /** The page: the sign-in form, or the frame and the view that the address names. */
 
@@ -38,7 +41,7 @@ export function App() {
   return (
     <>
       <Sidebar />
-      {state !== "ended" && <LinkNotice />}
+      {linkNotice.value && state !== "ended" && <LinkNotice />}
       {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
       <main class={state === "ended" ? "ended" : ""}>
         <View name={shownView(route.value.view)} />
@@ -49,7 +52,7 @@ export function App() {
       {state === "signed-in" && <Palette />}
       {askedGrant.value && <GrantDialog />}
       {askedCodes.value.length > 0 && <LinkQuestion />}
-      <SignOutQuestion />
+      {askedToSignOut.value && <SignOutQuestion />}
       {state === "ended" && <SessionEnded />}
       <Toasts />
     </>
@@ -121,28 +124,4 @@ function SessionEnded() {
       <SignInForm />
     </Dialog>
   );
-}
-
-/** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
-function LinkNotice() {
-  if (!linkNotice.value) return null;
-  return (
-    <aside class="link-notice" aria-label="Signed in by a link">
-      <output>
-        You’re signed in as <b>{nameOfSession(session.value!)}</b> by link. Not your link? Sign out: its owner can see what you
-        save here.
-      </output>
-      <div class="buttons">
-        <SignOut />
-        <button type="button" onClick={dismiss}>
-          Dismiss
-        </button>
-      </div>
-    </aside>
-  );
-}
-
-function dismiss(): void {
-  linkNotice.value = false;
-  keepFocus();
 }

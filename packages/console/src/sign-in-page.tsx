@@ -1,14 +1,16 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { askedGrant, type Grant } from "./grants.tsx";
 import { SignInForm } from "./sign-in.tsx";
+import { askedToSignOut, leave, SignOut } from "./sign-out.tsx";
 import { goToProvider, providerOffered } from "./state/provider.ts";
 import { navigate } from "./state/route.ts";
-import { askedCodes, nameOfSession, session, sessionState, signInMessage } from "./state/session.ts";
+import { askedCodes, linkNotice, nameOfSession, session, sessionState, signInMessage } from "./state/session.ts";
 import { explainLink, redeemLink } from "./state/sign-in.ts";
 import { showToast } from "./state/toasts.ts";
 import { afterRender } from "./ui/after-render.ts";
 import { Dialog } from "./ui/dialog.tsx";
 import { Form, FormDialog, InputError } from "./ui/form.tsx";
+import { keepFocus } from "./ui/page.tsx";
 
 /** The page without a session, and the dialogs that add a grant to a session or replace it. The first view with a session needs none of them. */
 
@@ -105,6 +107,27 @@ export function GrantDialog() {
   );
 }
 
+/** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
+export const LinkNotice = () => (
+  <aside class="link-notice" aria-label="Signed in by a link">
+    <output>
+      You’re signed in as <b>{nameOfSession(session.value!)}</b> by link. Not your link? Sign out: its owner can see what you save
+      here.
+    </output>
+    <div class="buttons">
+      <SignOut />
+      <button type="button" onClick={dismiss}>
+        Dismiss
+      </button>
+    </div>
+  </aside>
+);
+
+function dismiss(): void {
+  linkNotice.value = false;
+  keepFocus();
+}
+
 /** Asks before a sign-in link replaces a session. */
 export function LinkQuestion() {
   const codes = askedCodes.value;
@@ -126,4 +149,26 @@ export function LinkQuestion() {
 /** The codes stay unused, and expire. */
 function forgetLink(): void {
   askedCodes.value = [];
+}
+
+const closeQuestion = (): void => void (askedToSignOut.value = false);
+
+/** Asks about a clipboard with possibly other content. It is outside the sidebar, whose popover closes when a dialog opens. */
+export function SignOutQuestion() {
+  const answer = (clears: boolean) => () => {
+    closeQuestion();
+    void leave(clears);
+  };
+  return (
+    <FormDialog
+      title="Clear the clipboard too?"
+      action={answer(true)}
+      submit="Clear it and sign out"
+      cancel="Sign out only"
+      onCancel={answer(false)}
+      onClose={closeQuestion}
+    >
+      <p>A value that you copied here may still be on the clipboard, or something that you copied elsewhere since.</p>
+    </FormDialog>
+  );
 }

@@ -71,9 +71,7 @@ const kindsOf = (token: Whole<TokenRow>) => [
   token.parent !== undefined && originOf(token.parent),
 ];
 
-const TokenActivity = lazy<{ readonly row: TokenRow }>(() =>
-  import("../activity/token-activity.tsx").then((module) => module.TokenActivity),
-);
+const TokenActivity = lazy(() => import("../activity/token-activity.tsx"), "TokenActivity");
 
 const VIEW: RowsView<TokenRow> = {
   name: "Name",

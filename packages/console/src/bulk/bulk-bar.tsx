@@ -73,7 +73,7 @@ const ASKS = {
   move: AskVault,
   tag: AskTag,
   delete: AskDelete,
-  export: lazy<AskProps>(() => import("./export.tsx").then((module) => module.AskExport)),
+  export: lazy(() => import("./export.tsx"), "AskExport"),
 };
 
 type Asked = keyof typeof ASKS;

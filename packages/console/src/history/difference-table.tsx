@@ -56,7 +56,7 @@ function Row({ row, before, after, onRestore }: RowProps) {
             title="Restore this alone"
             onClick={() => onRestore(row)}
           >
-            <Icon name="undo" />
+            <Icon name="back" />
           </button>
         )}
       </th>

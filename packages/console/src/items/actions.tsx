@@ -44,8 +44,8 @@ export function FavoriteAction({ opened }: Props) {
 
 /** The menu of rare actions. */
 
-const MoveDialog = lazy(() => import("../move/move-dialog.tsx").then((module) => module.MoveDialog));
-const DeleteDialog = lazy(() => import("../edit/delete-dialog.tsx").then((module) => module.DeleteDialog));
+const MoveDialog = lazy(() => import("../move/move-dialog.tsx"), "MoveDialog");
+const DeleteDialog = lazy(() => import("../edit/delete-dialog.tsx"), "DeleteDialog");
 
 export function MoreActions({ opened }: Props) {
   const { item } = opened;

@@ -78,7 +78,7 @@ function Value({ field, item }: FieldProps) {
 
 /** The types of fields with their own display of the value. */
 const FIELD_VALUES: Partial<Readonly<Record<Field["type"], ComponentType<FieldProps>>>> = {
-  OTP: lazy(() => import("../otp/one-time-password.tsx").then(({ OneTimePassword }) => OneTimePassword)),
+  OTP: lazy(() => import("../otp/one-time-password.tsx"), "OneTimePassword"),
 };
 
 /**

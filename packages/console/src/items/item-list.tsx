@@ -36,7 +36,7 @@ import type { ItemSummary } from "@item-vault/client";
 
 /** The list of Items. */
 
-const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx").then((module) => module.BulkBar));
+const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx"), "BulkBar");
 
 export function ItemList() {
   /** Also after the selection, for a dialog that asks about it. */

@@ -29,15 +29,15 @@ interface Props {
   readonly opened: Opened;
 }
 
-const Files = lazy<Props>(() => import("../files/files.tsx").then((module) => module.Files));
+const Files = lazy(() => import("../files/files.tsx"), "Files");
 
 /** The content of each tab. All but the first are loaded when they are opened. */
 const TABS: Readonly<Record<"details" | ItemTab, ComponentType<Props>>> = {
   details: Details,
-  history: lazy(() => import("../history/history-tab.tsx").then(({ HistoryTab }) => HistoryTab)),
-  access: lazy(() => import("../admin/vault-access.tsx").then(({ ItemAccess }) => ItemAccess)),
-  activity: lazy(() => import("../activity/item-activity.tsx").then(({ ItemActivity }) => ItemActivity)),
-  use: lazy(() => import("../use/use-tab.tsx").then(({ UseTab }) => UseTab)),
+  history: lazy(() => import("../history/history-tab.tsx"), "HistoryTab"),
+  access: lazy(() => import("../admin/vault-access.tsx"), "ItemAccess"),
+  activity: lazy(() => import("../activity/item-activity.tsx"), "ItemActivity"),
+  use: lazy(() => import("../use/use-tab.tsx"), "UseTab"),
 };
 const LABELS = Object.entries({ details: "Details", ...ITEM_TABS });
 

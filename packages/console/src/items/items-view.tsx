@@ -8,7 +8,7 @@ import type { ComponentType } from "preact";
 import { isTab } from "../routes.ts";
 import { lazy } from "../ui/lazy.tsx";
 
-const Home = lazy(() => import("../frame/home.tsx").then((module) => module.Home));
+const Home = lazy(() => import("../frame/home.tsx"), "Home");
 
 /** The main view: the Items of a list, and the object in the address. A phone shows one of the two. */
 export function ItemsView() {
@@ -49,6 +49,6 @@ export function ItemsView() {
 
 /** Pages that replace an Item, by the last part of the address. */
 const FORMS: Readonly<Record<"edit" | "new", ComponentType>> = {
-  edit: lazy(() => import("../edit/pages.tsx").then(({ EditPage }) => EditPage)),
-  new: lazy(() => import("../edit/pages.tsx").then(({ NewPage }) => NewPage)),
+  edit: lazy(() => import("../edit/pages.tsx"), "EditPage"),
+  new: lazy(() => import("../edit/pages.tsx"), "NewPage"),
 };

@@ -8,7 +8,7 @@ import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
 import { SecretText, useReveal } from "../ui/reveal.tsx";
 
-const QrDialog = lazy(() => import("../qr-codes/qr-dialog.tsx").then((module) => module.QrDialog));
+const QrDialog = lazy(() => import("../qr-codes/qr-dialog.tsx"), "QrDialog");
 
 /** A field of type OTP: its current code. The key from which it is computed shows only when it is asked for. */
 export function OneTimePassword({ field, item }: FieldProps) {

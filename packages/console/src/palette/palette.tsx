@@ -1,10 +1,16 @@
-import { signal, useSignalEffect } from "@preact/signals";
+import { signal, useSignal, useSignalEffect } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { listState } from "../state/items.ts";
 import { sessionState } from "../state/session.ts";
 import { openDialogs } from "../state/toasts.ts";
+import { afterRender } from "../ui/after-render.ts";
+import { Dialog } from "../ui/dialog.tsx";
 import { lazy } from "../ui/lazy.tsx";
+import type { Command } from "./commands.ts";
 
-/** What opens the palette and the dialog of the keys, from every view. Their script is loaded after the first list. */
+/** The palette: a field that finds Items, lists, views and acts, from every view. What it finds is loaded after the first list. */
+
+const KeysDialog = lazy(() => import("./keys-dialog.tsx"), "KeysDialog");
 
 /** The dialog that is open. */
 const open = signal<"palette" | "keys" | undefined>(undefined);
@@ -13,11 +19,7 @@ export const openPalette = (): void => void (open.value = "palette");
 export const showKeys = (): void => void (open.value = "keys");
 const close = (): void => void (open.value = undefined);
 
-const loadDialogs = () => import("./dialogs.tsx");
-const DIALOGS = {
-  palette: lazy(() => loadDialogs().then((module) => module.PaletteDialog)),
-  keys: lazy(() => loadDialogs().then((module) => module.KeysDialog)),
-};
+const commands = signal<typeof import("./commands.ts") | undefined>(undefined);
 
 /** Ctrl+K (⌘K) opens the palette. Outside text fields, `?` shows the keys, and `/` goes to the search. */
 export function openByKey(event: KeyboardEvent): void {
@@ -39,12 +41,89 @@ function focusSearch(): void {
   field.select();
 }
 
-/** The open dialog. */
 export function Palette() {
-  // No key that is typed after Ctrl+K waits for the script.
   useSignalEffect(() => {
-    if (listState.value === "loaded") loadDialogs().catch(() => undefined); // `lazy` tells of it
+    if (commands.value || (!open.value && listState.value !== "loaded")) return;
+    import("./commands.ts").then(
+      (loaded) => (commands.value = loaded),
+      () => undefined, // The next opening tries again.
+    );
   });
-  const Shown = open.value && DIALOGS[open.value];
-  return Shown ? <Shown onClose={close} /> : null;
+  return (
+    <>
+      {open.value === "palette" && <PaletteDialog />}
+      {open.value === "keys" && <KeysDialog onClose={close} />}
+    </>
+  );
 }
+
+/** A field with a list of results (WAI-ARIA 1.2). */
+const COMBOBOX = { role: "combobox", "aria-expanded": true, list: undefined } as const;
+
+/** The id of the list of results. */
+const RESULTS = "palette-results";
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
+
+/* The list of a combobox (WAI-ARIA 1.2) has no elements of its own in HTML. The field handles the keys. */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
+function PaletteDialog() {
+  const query = useSignal("");
+  const chosen = useSignal(0);
+  const list = useRef<HTMLDivElement>(null);
+  const found = commands.value?.commandsFor(query.value) ?? [];
+  const current = Math.min(chosen.value, found.length - 1);
+  useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    close();
+    // After the dialog has given the focus back.
+    afterRender(command[2]);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (step !== undefined) chosen.value = (current + step + found.length) % Math.max(1, found.length);
+    else if (event.key === "Enter") run(found[current]);
+    else if (event.key === "Escape") close();
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Search" onClose={close}>
+      <div class="palette">
+        <input
+          type="search"
+          {...COMBOBOX}
+          aria-label="Search items and commands"
+          aria-controls={RESULTS}
+          aria-activedescendant={found.length > 0 ? `${RESULTS}-${current}` : undefined}
+          autocomplete="off"
+          spellcheck={false}
+          placeholder="Search items and commands…"
+          value={query.value}
+          onInput={(event) => {
+            query.value = event.currentTarget.value;
+            chosen.value = 0;
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div ref={list} id={RESULTS} class="results" role="listbox" aria-label="Results">
+          {found.map((command, index) => (
+            <div
+              key={index}
+              id={`${RESULTS}-${index}`}
+              role="option"
+              aria-selected={index === current}
+              onClick={() => run(command)}
+            >
+              <span class="name">{command[1]}</span>
+              <span class="quiet">{command[0]}</span>
+            </div>
+          ))}
+        </div>
+        {commands.value && found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
+      </div>
+    </Dialog>
+  );
+}
+/* oxlint-enable */

@@ -2,8 +2,15 @@ import { type ComponentType, type FunctionComponent, h } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Failure } from "./failure.tsx";
 
-/** Returns a component whose script is loaded when it is first shown. */
-export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): FunctionComponent<Props> {
+/** The properties of a component that a module exports. */
+type PropsOf<Component> = Component extends ComponentType<infer Props extends object> ? Props : never;
+
+/** Returns the component that a module exports under a name. The module's script is loaded when the component is first shown. */
+export function lazy<Module, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+): FunctionComponent<PropsOf<Module[Name]>> {
+  type Props = PropsOf<Module[Name]>;
   let loaded: ComponentType<Props> | undefined;
   return function Lazy(props: Props) {
     const [component, setComponent] = useState<{ readonly type?: ComponentType<Props>; readonly error?: unknown }>({
@@ -12,7 +19,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
     useLayoutEffect(() => {
       if (component.type) return;
       load().then(
-        (type) => setComponent({ type: (loaded = type) }),
+        (module) => setComponent({ type: (loaded = module[name] as ComponentType<Props>) }),
         (error: unknown) => setComponent({ error }),
       );
     }, []);
