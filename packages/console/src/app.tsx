@@ -9,10 +9,19 @@ import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { rotated } from "./state/rotated.ts";
 import { addressOf, route } from "./state/route.ts";
-import { session, sessionState, nameOfSession, otherSession, askedCodes, linkNotice } from "./state/session.ts";
+import {
+  session,
+  sessionState,
+  nameOfSession,
+  otherSession,
+  askedCodes,
+  linkNotice,
+  canOpen,
+  shownView,
+} from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
-import { canOpen, shownView, VIEW_COMPONENTS } from "./views.tsx";
+import { VIEW_COMPONENTS } from "./views.tsx";
 import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";

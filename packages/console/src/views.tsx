@@ -1,8 +1,6 @@
-import type { Session } from "@item-vault/client";
 import type { ComponentType } from "preact";
 import { ItemsView } from "./items/items-view.tsx";
-import { VIEWS, type ViewName } from "./routes.ts";
-import { session } from "./state/session.ts";
+import type { ViewName } from "./routes.ts";
 import { lazy } from "./ui/lazy.tsx";
 
 /** The component of each view. All but the first are loaded when they are opened. */
@@ -23,15 +21,3 @@ export const VIEW_COMPONENTS: Partial<Readonly<Record<ViewName, ComponentType>>>
   terminal: lazy(() => import("./login/terminal-view.tsx"), "TerminalView"),
   health: lazy(() => import("./health/health-view.tsx"), "HealthView"),
 };
-
-/** Returns true if a session may open a view. */
-export function canOpen(view: ViewName, { token, admin }: Session): boolean {
-  const { needs } = VIEWS[view];
-  return needs === "any" || (needs === "admin" ? admin : token !== undefined);
-}
-
-/** Returns the views that the session may open, in the order of the table. */
-export const openableViews = (): ViewName[] => (Object.keys(VIEWS) as ViewName[]).filter((view) => canOpen(view, session.value!));
-
-/** Returns the view of an address. The address without a view is that of the Items; an admin without vaults gets the first other view. */
-export const shownView = (name: ViewName): ViewName => (name === "items" ? openableViews()[0]! : name);

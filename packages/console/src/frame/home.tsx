@@ -11,14 +11,13 @@ import { isOwn } from "../state/names.ts";
 import { openedKeys } from "../state/opened.ts";
 import { addressOf } from "../state/route.ts";
 import { byChanged, type Entry } from "../state/search.ts";
-import { session } from "../state/session.ts";
+import { session, canOpen } from "../state/session.ts";
 import { recall, remember } from "../ui/look.ts";
 import { keepFocus } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
-import { canOpen } from "../views.tsx";
 
 /** Home: what somebody probably wants next, in the place of an Item. */
 

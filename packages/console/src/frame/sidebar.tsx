@@ -12,12 +12,11 @@ import { refreshHealth, reminderOf } from "../state/health.ts";
 import { vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
-import { nameOfSession, session } from "../state/session.ts";
+import { nameOfSession, session, canOpen, openableViews, shownView } from "../state/session.ts";
 import { hueStyle } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { chooseLook, type Look, look, LOOKS } from "../ui/look.ts";
 import { focusView } from "../ui/page.tsx";
-import { canOpen, openableViews, shownView } from "../views.tsx";
 
 const SIDEBAR = "sidebar";
 const ACCOUNT = "account";

@@ -6,9 +6,8 @@ import { type ChosenList, nameOfList, placeOfList } from "../state/chosen-list.t
 import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { byChanged, type Entry, foldText, search } from "../state/search.ts";
-import { session } from "../state/session.ts";
+import { session, canOpen, openableViews } from "../state/session.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
-import { canOpen, openableViews } from "../views.tsx";
 import { showKeys } from "./palette.tsx";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Session } from "@item-vault/client";
 import { contains } from "@item-vault/model/permission";
-import { VIEWS } from "../routes.ts";
+import { type ViewName, VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 
 /** The signed-in user (contract 24). */
@@ -75,3 +75,15 @@ export function endSession(other?: Session): void {
   otherSession.value = other;
   sessionState.value = "ended";
 }
+
+/** Returns true if a session may open a view. */
+export function canOpen(view: ViewName, { token, admin }: Session): boolean {
+  const { needs } = VIEWS[view];
+  return needs === "any" || (needs === "admin" ? admin : token !== undefined);
+}
+
+/** Returns the views that the session may open, in the order of the table. */
+export const openableViews = (): ViewName[] => (Object.keys(VIEWS) as ViewName[]).filter((view) => canOpen(view, session.value!));
+
+/** Returns the view of an address. The address without a view is that of the Items; an admin without vaults gets the first other view. */
+export const shownView = (name: ViewName): ViewName => (name === "items" ? openableViews()[0]! : name);
