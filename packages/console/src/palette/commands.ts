@@ -8,7 +8,6 @@ import { navigate, route } from "../state/route.ts";
 import { byChanged, type Entry, foldText, search } from "../state/search.ts";
 import { session, canOpen, openableViews } from "../state/session.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
-import { showKeys } from "./palette.tsx";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */
 export type Command = readonly [hint: string, label: string, run: () => void];
@@ -19,12 +18,12 @@ const OTHERS_MAX = 8;
 
 const goTo = (to: Route) => () => navigate(to);
 
-/** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. */
-export function commandsFor(query: string): readonly Command[] {
+/** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. `showKeys` opens the dialog of the keys. */
+export function commandsFor(query: string, showKeys: () => void): readonly Command[] {
   const active = entries.value.filter(({ item }) => item.state === undefined && may(item.vault.id, "r"));
   const words = foldText(query).split(/\s+/).filter(Boolean);
   const items = words.length === 0 ? active.toSorted(byChanged).slice(0, ITEMS_MAX / 2) : search(active, query);
-  const others = [...views(), ...acts(), ...buttons(), ...(words.length > 0 ? lists() : [])].filter(([, label]) =>
+  const others = [...views(), ...acts(showKeys), ...buttons(), ...(words.length > 0 ? lists() : [])].filter(([, label]) =>
     words.every((word) => foldText(label).includes(word)),
   );
   return [...items.slice(0, ITEMS_MAX).map(commandOf), ...others.slice(0, OTHERS_MAX)];
@@ -46,7 +45,7 @@ function lists(): Command[] {
   return all.map((list) => ["List", nameOfList(list, labelOfCategory), goTo(placeOfList(list))]);
 }
 
-function acts(): Command[] {
+function acts(showKeys: () => void): Command[] {
   const { view, item, vault, page } = route.value;
   const rows: Command[] = [];
   if (canBeginItem()) rows.push(["Command", "New item", beginItem]);

@@ -16,7 +16,7 @@ const KeysDialog = lazy(() => import("./keys-dialog.tsx"), "KeysDialog");
 const open = signal<"palette" | "keys" | undefined>(undefined);
 
 export const openPalette = (): void => void (open.value = "palette");
-export const showKeys = (): void => void (open.value = "keys");
+const showKeys = (): void => void (open.value = "keys");
 const close = (): void => void (open.value = undefined);
 
 const commands = signal<typeof import("./commands.ts") | undefined>(undefined);
@@ -71,7 +71,7 @@ function PaletteDialog() {
   const query = useSignal("");
   const chosen = useSignal(0);
   const list = useRef<HTMLDivElement>(null);
-  const found = commands.value?.commandsFor(query.value) ?? [];
+  const found = commands.value?.commandsFor(query.value, showKeys) ?? [];
   const current = Math.min(chosen.value, found.length - 1);
   useLayoutEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [current]);
   const run = (command: Command | undefined) => {
