@@ -52,7 +52,7 @@ const failures = {
   ],
   // `id` is set if the path does not have the id.
   vault_not_found: [404, (names, id) => `vault ${echo(names.vault || id)} not found`],
-  item_not_found: [404, (names) => `item ${echo(names.item)} not found`],
+  item_not_found: [404, (names, id) => `item ${echo(names.item || id)} not found`],
   file_not_found: [404, (names) => `file ${echo(names.file)} not found`],
   version_not_found: [404, (names, version) => `version ${echo(names.version ?? version)} of item ${echo(names.item)} not found`],
   token_not_found: [404, (names) => `token ${echo(names.token)} not found`],

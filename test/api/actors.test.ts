@@ -124,6 +124,8 @@ describe("the actors of an Item", () => {
     const narrow = await makeToken({ [team.vault]: { permissions: "r", items: [crypto.randomUUID()] } });
     const outside = browser(await signIn({ token: narrow.token }));
     expect(await statusOf(other.item, team.session)).toBe(404);
+    const { body } = await team.session("GET", `/v1/vaults/${team.vault}/actors?item=${other.item}`);
+    expect(body.message).toBe(`item ${other.item} not found`);
     expect(await statusOf(team.item, outside)).toBe(404);
     expect(await statusOf("x", team.session)).toBe(400);
   });

@@ -59,7 +59,7 @@ const DATABASE = {
   }),
 };
 /** Titles that appear in lists as ids. */
-const UNNAMED = ["Same", "SAME", "a//b", "dir/", "../up"];
+const UNNAMED = ["Same", "SAME", "a//b", "dir/", "../up", "0f0e0d0c-0b0a-4908-8706-050403020100"];
 
 beforeAll(async () => {
   [vault, other] = [await makeVault("Production"), await makeVault("Other")];
@@ -81,7 +81,8 @@ describe("the setting DOORS", () => {
 
   it("that names an unknown API is a 503, which /health explains", async () => {
     const bindings = { env: { DOORS: "vault,other" } };
-    expect((await kv("GET", "Production/data/Database", { token, ...bindings })).status).toBe(503);
+    const refused = await kv("GET", "Production/data/Database", { token, ...bindings });
+    expect([refused.status, refused.body]).toEqual([503, { errors: [expect.any(String)] }]);
     expect((await call("GET", "/v1/vaults", bindings)).status).toBe(503);
     expect((await send("GET", "/health", bindings)).text).toContain("DOORS names another API than vault");
   });
@@ -138,6 +139,8 @@ describe("a refusal", () => {
       ...(await Promise.all(["Nowhere", "Other", other, crypto.randomUUID()].map((mount) => read(`${mount}/data/Hidden`)))),
       await read(`sys/internal/ui/mounts/${other}`),
       await read("Other/metadata?list=true"),
+      await read("Other/metadata"),
+      await read("Nowhere/metadata"),
     ];
     expect(new Set(refusals.map(shown)).size).toBe(1);
     expect([refusals[0]!.status, refusals[0]!.body]).toEqual([403, { errors: ["permission denied"] }]);

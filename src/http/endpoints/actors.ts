@@ -1,7 +1,7 @@
 import { writeId } from "../../model/dialect.ts";
 import { isId, NAMES_NOTHING, parseId } from "../../model/ids.ts";
 import { isForItem } from "../../model/permission.ts";
-import { invalid, map, ok, type Result } from "../../model/result.ts";
+import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { loadActorNames } from "../../store/tokens/actors.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { accessOf } from "./items.ts";
@@ -18,6 +18,7 @@ export const listActors = serveBy({
   },
   async handle(call: Call, item: string | undefined): ReplyTo<"listActors"> {
     const actors = await loadActorNames(call.store, accessOf(call), item);
+    if (!actors.ok && actors.failure.kind === "item_not_found") return fail("item_not_found", call.c.req.query("item"));
     return map(actors, (names) => ({ json: names.map(({ id, name }) => ({ id: writeId(id, call.dialect), name })) }));
   },
 });

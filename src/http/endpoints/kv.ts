@@ -133,7 +133,7 @@ export const kvMetadata = serveBy({
   async handle(call: Call, isList: boolean): Answer {
     const path = call.c.req.param("path");
     if (isList) return listTitles(call, path === undefined ? "" : `${path}/`);
-    if (path === undefined) return fail("item_not_found");
+    if (path === undefined) return answerWithin(call, await loadMount(call), () => fail("item_not_found"));
     return answerWithin(call, await loadPath(call, KV_OPERATIONS.kvMetadata.needs), (item) => {
       const data = {
         cas_required: false,
@@ -153,10 +153,14 @@ export const kvMetadata = serveBy({
 
 export const kvList = kvMetadata;
 
+/** Returns the id of the vault of the path, if the token lists it. */
+const loadMount = ({ c, store, claims }: Call): Promise<Result<string>> =>
+  loadNamedVault(store, readerFor(claims, KV_OPERATIONS.kvList.needs), c.req.param("mount")!);
+
 /** Lists the titles that begin with a prefix, without it. What no path can name by its title appears as its id. */
 async function listTitles(call: Call, prefix: string): Answer {
-  const { c, store, claims, dialect } = call;
-  const vault = await loadNamedVault(store, readerFor(claims, KV_OPERATIONS.kvList.needs), c.req.param("mount")!);
+  const { c, dialect } = call;
+  const vault = await loadMount(call);
   const titles = vault.ok ? await loadTitles(call, vault.value) : vault;
   return answerWithin(call, titles, (listed) => {
     const folded = Map.groupBy(listed, ({ title = "" }) => fold(title));
@@ -170,13 +174,18 @@ async function listTitles(call: Call, prefix: string): Answer {
   });
 }
 
-/** Returns true if a title is unchanged by the normalization of paths, in URLs and in clients. */
-const isPath = (title: string): boolean => !title.split("/").some((segment) => /^\.{0,2}$/.test(segment));
+/** Returns true if a title leads to its Item: it is no id, and is unchanged by the normalization of paths in URLs and clients. */
+const isPath = (title: string): boolean =>
+  idIn(title) === undefined && !title.split("/").some((segment) => /^\.{0,2}$/.test(segment));
 
 /** Only the title is absent of an Item that cannot be decrypted. */
 type Titled = Pick<Summary, "id" | "vault"> & Partial<Pick<Summary, "title">>;
 
-/** Loads the titles of a vault. Fails as `loadSlice` does, and with `rate` if they are too many for this isolate now. */
+/** Bytes of a listed Item besides its title, and of all Items of a list: a list is in memory as a whole. */
+const TITLED_BYTES = 200;
+const LIST_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Loads the titles of a vault. Fails as `loadSlice` does, with `invalid` if they are too many, and with `rate` if they are too many now. */
 async function loadTitles({ store, claims: token, vaults }: Call, vault: string): Promise<Result<Titled[]>> {
   const access = { token, vault, items: itemsIn(vaults[vault]) };
   const titles: Titled[] = [];
@@ -186,8 +195,9 @@ async function loadTitles({ store, claims: token, vaults }: Call, vault: string)
     if (!slice.ok) return slice;
     for (const item of slice.value.items) {
       titles.push({ id: item.id, vault, ...(!("broken" in item) && { title: item.title }) });
-      bytes += "broken" in item ? 0 : sizeOf(item.title);
+      bytes += TITLED_BYTES + ("broken" in item ? 0 : sizeOf(item.title));
     }
+    if (bytes > LIST_BYTES_MAX) return invalid("the vault has too many Items for a list: read them by their titles");
     const admitted = admitBytes(store.share, bytes);
     if (!admitted.ok) return admitted;
     after = slice.value.next;
@@ -197,10 +207,9 @@ async function loadTitles({ store, claims: token, vaults }: Call, vault: string)
 
 /** Tells a client that the mount has version 2, before it reads. Only what it then reads is in the log. */
 export async function kvMount(call: Call): Answer {
-  const { c, store, claims } = call;
-  const mount = c.req.param("mount")!;
-  const found = await loadNamedVault(store, readerFor(claims, KV_OPERATIONS.kvMount.needs), mount);
-  const data = { path: `${mount}/`, type: "kv", options: { version: "2" } };
+  const { c } = call;
+  const found = await loadMount(call);
+  const data = { path: `${c.req.param("mount")!}/`, type: "kv", options: { version: "2" } };
   return answerWithin(call, found, () => ok({ json: present(c, data), entries: [] }));
 }
 

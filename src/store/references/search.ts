@@ -145,7 +145,7 @@ export async function readItem(row: LoadedRow, searches: readonly Search[], cont
   const { id, version, overview } = row;
   const [opened, summary] = await Promise.all([
     openDetails(vault.keys, vault.id, row),
-    overview && openSummary(vault.keys, vault.id, { ...row, overview }),
+    typeof overview === "string" ? openSummary(vault.keys, vault.id, { ...row, overview }) : undefined,
   ]);
   const item = { id, vault: vault.id, version };
   const lookUp = !opened.ok
