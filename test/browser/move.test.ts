@@ -110,7 +110,7 @@ describe("moving an Item", () => {
     expectProblem(page, /Failed to load resource/);
     let uploads = 0;
     // The third upload is carried out, and its answer is lost as often as the request is sent.
-    await page.route(/\/files\?name=/, async (route) => {
+    await page.route(/\/files(\?section=.*)?$/, async (route) => {
       if (++uploads < 3 || uploads > 5) return route.continue();
       await route.fetch();
       return route.abort("connectionreset");

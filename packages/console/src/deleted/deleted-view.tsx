@@ -6,6 +6,7 @@ import { asDeleted } from "../failures/broken.ts";
 import { titleOf } from "../items/categories.ts";
 import { Tile } from "../items/tile.tsx";
 import { sessionClient } from "../state/client.ts";
+import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName, vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
@@ -29,15 +30,23 @@ const chosenVault = signal("");
 
 /** Only the last started load counts. */
 let lastLoad = 0;
+/** The keys of the Items that were left out since that load began: its answers may still hold them. */
+const dropped = new Set<string>();
 
 /** Loads all lists to their last pages: pages are in the order of ids, and the last deleted Item has to come first. */
 async function loadDeleted(): Promise<void> {
   const own = ++lastLoad;
+  dropped.clear();
   deleted.value = {};
   let loaded: (typeof deleted)["value"];
   try {
     const lists = await Promise.all(restorable().map(loadList));
-    loaded = { items: lists.flat().toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1)) };
+    loaded = {
+      items: lists
+        .flat()
+        .filter(isLeft)
+        .toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1)),
+    };
   } catch (error) {
     loaded = { error };
   }
@@ -51,11 +60,20 @@ async function loadList(vault: string): Promise<DeletedItemSummary[]> {
   return items;
 }
 
+const isLeft = (item: DeletedItemSummary): boolean => !dropped.has(keyOfItem(item));
+
 /** Leaves out an Item that is not deleted any more, or destroyed. */
-const dropDeleted = (id: string): void => {
+const dropDeleted = (key: string): void => {
+  dropped.add(key);
   const { items } = deleted.value;
-  if (items) deleted.value = { items: items.filter((item) => item.id !== id) };
+  if (items) deleted.value = { items: items.filter(isLeft) };
 };
+
+/** Returns the key of the Item in the address. */
+function currentKey(): string | undefined {
+  const { vault, item } = route.value;
+  return vault === undefined || item === undefined ? undefined : itemKey(vault, item);
+}
 
 /** The deleted Items, and beside them the Item in the address. A narrow screen shows one of the two. */
 export function DeletedView() {
@@ -67,7 +85,7 @@ export function DeletedView() {
       <DeletedList listed={listed} />
       <section class="pane content" aria-label="Item">
         {vault !== undefined && item !== undefined ? (
-          <DeletedItemView key={`${vault}/${item}`} vault={vault} id={item} onGone={() => dropDeleted(item)} />
+          <DeletedItemView key={itemKey(vault, item)} vault={vault} id={item} onGone={() => dropDeleted(itemKey(vault, item))} />
         ) : (
           listed && listed.length > 0 && <p class="empty">Select a deleted item to restore it.</p>
         )}
@@ -120,13 +138,13 @@ function Rows({ listed }: ListProps) {
     <VirtualList
       label="Deleted items"
       rows={listed}
-      keyOf={({ id }) => id}
-      current={route.value.item}
+      keyOf={keyOfItem}
+      current={currentKey()}
       row={(item, tabIndex) => (
         <a
           href={addressOf({ view: "deleted", vault: item.vault.id, item: item.id })}
           tabIndex={tabIndex}
-          aria-current={route.value.item === item.id ? "page" : undefined}
+          aria-current={keyOfItem(item) === currentKey() ? "page" : undefined}
         >
           <Tile title={item.title} category={item.category} />
           <span class="title">{titleOf(item)}</span>

@@ -4,10 +4,12 @@ import { LIMITS } from "@item-vault/model/limits";
 import { isErrorKind } from "../failures/error-kind.ts";
 import { CONSOLE, withSession } from "../state/client.ts";
 import { refreshItem } from "../state/opened.ts";
+import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { quoted } from "../ui/file-names.ts";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
+import { dispositionOf } from "./disposition.ts";
 
 /** The uploads of the page, which go on when another Item is opened. One is sent at a time: each is a write to the same Item. */
 
@@ -68,8 +70,10 @@ const change = (id: number, attributes: Partial<Upload>): void => {
   uploads.value = uploads.value.map((upload) => (upload.id === id ? { ...upload, ...attributes } : upload));
 };
 
-/** The browser asks before it leaves the page, because an upload would be lost. */
-const onLeave = (event: Event): void => event.preventDefault();
+/** The browser asks before it leaves the page, because an upload would be lost. Without a session the page is being dropped. */
+const onLeave = (event: Event): void => {
+  if (session.value) event.preventDefault();
+};
 
 async function sendAll(): Promise<void> {
   if (sending) return;
@@ -114,21 +118,17 @@ async function sendContent({ id, vault, item, name, replaces, content, key }: Up
   const headers = {
     "Idempotency-Key": key,
     "Content-Type": "application/octet-stream",
-    // In a header, because URLs are logged and names of Files are encrypted in the service.
-    "Content-Disposition": `attachment; filename*=UTF-8''${encodeName(name)}`,
+    "Content-Disposition": dispositionOf(name),
   };
   const options = { headers, body: content, signal: stop };
   await (replaces === undefined ? send("POST", files, options) : send("PUT", `${files}/${replaces}/content`, options));
 }
 
-/** An extended value of a header (RFC 8187 section 3.2.1). */
-const encodeName = (name: string): string =>
-  encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
-
 /** Returns a fetch by XMLHttpRequest, because that of browsers does not tell how much was sent. */
 const fetchWithProgress =
   (onProgress: (sent: number) => void) =>
   async (url: RequestInfo | URL, init: RequestInit = {}) => {
+    init.signal?.throwIfAborted();
     const { promise, resolve } = Promise.withResolvers<unknown>();
     const xhr = new XMLHttpRequest();
     xhr.open(init.method!, url as string);

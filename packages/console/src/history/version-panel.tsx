@@ -1,4 +1,4 @@
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
@@ -33,11 +33,15 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   const { item, etag } = opened;
   const loaded = useSignal<{ readonly rows?: Difference[]; readonly error?: unknown }>({});
   const busy = useSignal(false);
+  /** Only the last started load counts. */
+  const lastLoad = useRef(0);
   const load = () => {
-    loaded.value = {};
-    void loadDifference(item, version).then(
-      (rows) => (loaded.value = { rows }),
-      (error: unknown) => (loaded.value = { error }),
+    const own = ++lastLoad.current;
+    const show = (shown: typeof loaded.value) => void (own === lastLoad.current && (loaded.value = shown));
+    show({});
+    loadDifference(item, version).then(
+      (rows) => show({ rows }),
+      (error: unknown) => show({ error }),
     );
   };
   useLayoutEffect(load, [etag]);

@@ -95,7 +95,10 @@ export class Import {
 
   readonly close = (): void => {
     this.#begin();
-    this.#source = this.file.value = undefined;
+    this.#source = this.file.value = this.forecast.value = this.problem.value = undefined;
+    this.reading.value = FIRST;
+    this.targets.value = new Map();
+    this.#columns = [];
     this.stage.value = { name: "choose" };
   };
 

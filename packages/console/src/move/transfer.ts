@@ -3,6 +3,7 @@ import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { call } from "../state/client.ts";
 import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
 import { Problem } from "../failures/explain.ts";
+import { dispositionOf } from "../files/disposition.ts";
 import { loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";
 
@@ -94,8 +95,9 @@ async function copyFile({ source: { item }, target, id, keys }: Transfer, file: 
   const digest = await crypto.subtle.digest("SHA-256", await content.arrayBuffer());
   await call("POST /v1/vaults/{vault}/items/{item}/files", {
     path: { vault: target, item: id },
-    query: { name: file.name, ...(file.section && { section: file.section.id }) },
+    query: file.section ? { section: file.section.id } : {},
     headers: {
+      "Content-Disposition": dispositionOf(file.name),
       "Content-Digest": `sha-256=:${btoa(String.fromCharCode(...new Uint8Array(digest)))}:`,
       "Idempotency-Key": keys.get(file.id)!,
     },

@@ -73,13 +73,15 @@ const PAUSE = 2_000; // milliseconds
 export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
   useLayoutEffect(() => {
     if (!anyRuns.value) return undefined;
+    let ended = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
       if (!document.hidden) await jobs.load();
-      timer = setTimeout(() => void poll(), PAUSE);
+      if (!ended) timer = setTimeout(() => void poll(), PAUSE);
     };
     timer = setTimeout(() => void poll(), PAUSE);
     return () => {
+      ended = true;
       clearTimeout(timer);
       onEnd();
     };
