@@ -119,6 +119,21 @@ describe("edits of a draft", () => {
   it("empty rows for URLs, fields and sections are not sent", () =>
     expect(tidy(emptied)).toEqual({ ...template, urls: [], fields: [], sections: [] }));
 
+  it("empty rows that are stored stay, and those beside them are not sent", () => {
+    const added: Draft = {
+      ...emptied,
+      urls: [EMPTY_URL, EMPTY_URL],
+      fields: [EMPTY_FIELD, { ...EMPTY_FIELD, id: "new" }],
+      sections: [EMPTY_SECTION, { id: "new", label: "" }],
+    };
+    expect(tidy(added, emptied)).toEqual(emptied);
+  });
+
+  it("a stored row that was emptied is not sent", () => {
+    const stored: Draft = { ...emptied, urls: [{ ...EMPTY_URL, href: "https://a" }], fields: [FILLED_FIELD], sections: [] };
+    expect(tidy({ ...emptied, fields: [{ ...FILLED_FIELD, value: "" }] }, stored)).toMatchObject({ urls: [], fields: [] });
+  });
+
   it.each<[string, Partial<Draft>]>([
     ["a URL with a name alone", { urls: [{ ...EMPTY_URL, label: "Docs" }] }],
     ["a field with a name alone", { fields: [{ ...EMPTY_FIELD, label: "pin" }] }],

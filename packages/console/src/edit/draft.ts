@@ -1,7 +1,7 @@
 import { base32 } from "@item-vault/model/ids";
 import { generatePassword, type Password, type PasswordRecipe } from "@item-vault/model/password";
 import { purposeRules } from "@item-vault/model/purposes";
-import type { Draft, DraftField, Purpose } from "../items/draft.ts";
+import type { Draft, DraftField, DraftUrl, Purpose } from "../items/draft.ts";
 
 /** Changes of a draft by the form. A draft is never changed in place. */
 
@@ -51,15 +51,26 @@ export function withoutSection(draft: Draft, removed: string): Draft {
   return left.reduce<Draft>((result, { id }) => withField(result, id, { section: "" }), { ...draft, sections });
 }
 
-/** Returns the draft without its empty rows. A field with a purpose, and a section with a field, are not empty. */
-export function tidy({ urls, fields: all, sections, ...draft }: Draft): Draft {
-  const fields = all.filter(({ label, value, purpose }) => !isBlank(label) || value !== "" || purpose !== "");
+/**
+ * Returns the draft without its empty rows: URLs without address and name, fields without name, value and purpose, and sections without name
+ * and fields. Empty rows of `stored`, the Item as it is stored, stay.
+ */
+export function tidy(draft: Draft, stored?: Draft): Draft {
+  let emptyUrls = stored?.urls.filter(isEmptyUrl).length ?? 0;
+  const fields = draft.fields.filter(
+    (field) => !isEmptyField(field) || stored?.fields.some((each) => each.id === field.id && isEmptyField(each)),
+  );
   return {
     ...draft,
-    urls: urls.filter(({ href, label }) => !isBlank(href) || !isBlank(label)),
-    sections: sections.filter(({ id, label }) => !isBlank(label) || fields.some(({ section }) => section === id)),
+    urls: draft.urls.filter((url) => !isEmptyUrl(url) || emptyUrls-- > 0),
     fields,
+    sections: draft.sections.filter(
+      ({ id, label }) =>
+        !isBlank(label) || fields.some(({ section }) => section === id) || stored?.sections.some((each) => each.id === id),
+    ),
   };
 }
 
 const isBlank = (text: string): boolean => text.trim() === "";
+const isEmptyUrl = ({ href, label }: DraftUrl): boolean => isBlank(href) && isBlank(label);
+const isEmptyField = ({ label, value, purpose }: DraftField): boolean => isBlank(label) && value === "" && purpose === "";

@@ -24,7 +24,7 @@ export class Editor {
   readonly status = signal<Status>({ state: "editing" });
   /** True if a request to create the Item may have taken effect. In another vault, the same id would then create a second Item. */
   readonly maybeMade = signal(false);
-  readonly changed = computed(() => !isSame(tidy(this.draft.value), tidy(this.#begun.value)));
+  readonly changed = computed(() => !isSame(this.#tidied(this.draft.value), this.#tidied(this.#begun.value)));
   /** The change of the last save; undefined if the draft was already stored. */
   change: Written | undefined;
   /** The id of a new Item, which the page chooses so that a repeated request cannot make a second Item (contract 10.23). */
@@ -70,13 +70,18 @@ export class Editor {
     this.draft.value = this.#begun.value;
   }
 
+  /** Returns a draft as it is sent. */
+  #tidied(draft: Draft): Draft {
+    return tidy(draft, this.base.value && draftOf(this.base.value.item));
+  }
+
   async #load(id: string): Promise<Opened> {
     const { data: item, etag = "" } = await loadItem(this.vault.value, id);
     return { item, etag };
   }
 
   async #patch({ item, etag }: Opened): Promise<Item | undefined> {
-    const body = operationsOf(draftOf(item), tidy(this.#sent));
+    const body = operationsOf(draftOf(item), this.#tidied(this.#sent));
     if (body.length === 0) return this.#take({ data: item, etag });
     const options = { path: { vault: this.vault.value, item: item.id }, headers: { "If-Match": etag }, body };
     try {
@@ -90,7 +95,7 @@ export class Editor {
 
   /** The stored Item may equal this draft, because an earlier request took effect although its answer was lost. */
   async #compare(before: Item, theirs: Opened): Promise<Item | undefined> {
-    const sides = { base: draftOf(before), mine: tidy(this.#sent), theirs: draftOf(theirs.item) };
+    const sides = { base: draftOf(before), mine: this.#tidied(this.#sent), theirs: draftOf(theirs.item) };
     // A File that was added, for example, is no conflict: the form does not write it.
     if (!isSame(sides.base, sides.theirs) && differences(sides).length > 0) {
       this.status.value = { state: "conflict", theirs };
@@ -102,7 +107,7 @@ export class Editor {
 
   async #create(): Promise<Item | undefined> {
     const vault = this.vault.value;
-    const body = newItemOf(tidy(this.#sent), vault);
+    const body = newItemOf(this.#tidied(this.#sent), vault);
     try {
       return this.#take(await call("POST /v1/vaults/{vault}/items", { path: { vault }, headers: { "Item-Id": this.#id }, body }));
     } catch (error) {

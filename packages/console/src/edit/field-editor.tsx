@@ -55,7 +55,7 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
           aria-label={`Settings of ${name}`}
           title="Name, type, section, place"
           aria-expanded={open}
-          aria-controls={panel}
+          aria-controls={open ? panel : undefined}
           onClick={() => setOpen(!open)}
         >
           <Icon name="more" />
