@@ -68,22 +68,25 @@ function useBulk({ act, items }: Bulk) {
     const { signal } = (abort.current = new AbortController());
     const last = await runAll(outcomes.value, act.run, { signal, onChange: (changed) => (outcomes.value = changed) });
     outcomes.value = last;
-    if (last.every(({ state }) => state === "done")) await end();
+    const isStopped = act.save && signal.aborted;
+    if (!isStopped && last.every(({ state }) => state === "done")) await end();
     running.value = false;
   };
   /** Saves the file, or tells what is done. */
   const end = async () => {
     running.value = true;
+    const { signal } = (abort.current = new AbortController());
     const done = outcomes.value.flatMap(({ item, state }) => (state === "done" ? [item] : []));
     const undo = undoOf(act, outcomes.value);
     // Another act may run when it is pressed.
     const action = undo && { label: "Undo", run: () => void (bulk.value ??= undo) };
     try {
-      if (act.save) lacks.value = await act.save(done);
+      if (act.save) lacks.value = await act.save(done, signal);
       else if (done.length > 0) showToast(`${plural(done.length, "item")} ${act.done}`, "done", action);
       if (lacks.value.length === 0) close(items);
     } catch (error) {
-      showToast(explain(error), "failed");
+      // The report then offers the file again.
+      if (!signal.aborted) showToast(explain(error), "failed");
     }
     running.value = false;
   };

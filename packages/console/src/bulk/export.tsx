@@ -55,11 +55,12 @@ function exportUnder(password: string): Act {
       read.set(keyOfItem(item), transferItemOf((await loadItem(item.vault.id, item.id)).data));
       return undefined;
     },
-    save: async (items) => {
+    save: async (items, signal) => {
       const { bytes, losses } = await bitwardenExport.write(
         items.map((item) => read.get(keyOfItem(item))!),
         { password },
       );
+      signal.throwIfAborted();
       const name = `item-vault-${new Date().toISOString().slice(0, 10)}.json`;
       saveFile(name, new Blob([bytes as Uint8Array<ArrayBuffer>], { type: "application/json" }));
       showToast(`${plural(items.length, "item")} exported`);

@@ -13,8 +13,11 @@ export interface Act {
   /** The past participle of the action, after the number of Items. */
   readonly done: string;
   readonly run: RunOne;
-  /** Saves a file of the Items that are done, and tells so. Returns what the file lacks, in words. Throws any error. */
-  readonly save?: (items: readonly ItemSummary[]) => Promise<readonly string[]>;
+  /**
+   * Saves a file of the Items that are done, and tells so. Returns what the file lacks, in words. Throws any error, or the reason of the
+   * aborted signal.
+   */
+  readonly save?: (items: readonly ItemSummary[], signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 export interface Bulk {
