@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
 import { signIn } from "./state/sign-in.ts";
 import { signInMessage } from "./state/session.ts";
@@ -22,6 +22,7 @@ interface Props {
 }
 
 export function SignInForm({ label = "Token", help = HELP, refuse, onDone, second = false }: Props) {
+  const id = useId();
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => void (second || field.current?.focus()), []);
   const action = async (data: FormData) => {
@@ -38,9 +39,9 @@ export function SignInForm({ label = "Token", help = HELP, refuse, onDone, secon
     <Form action={action} submit="Sign in" look="sign-in" second={second} message={second ? "" : signInMessage.value}>
       <label>
         {label}
-        <input ref={field} name="token" type="password" required autocomplete="one-time-code" aria-describedby="sign-in-help" />
+        <input ref={field} name="token" type="password" required autocomplete="one-time-code" aria-describedby={id} />
       </label>
-      <p id="sign-in-help" class="quiet">
+      <p id={id} class="quiet">
         {help}
       </p>
     </Form>

@@ -1,5 +1,5 @@
 import { type Call, type Client, createClient, ItemVaultError, type Send, type Session } from "@item-vault/client";
-import { endSession, isSameUser, session, setSession } from "./session.ts";
+import { endSession, isSameUser, session, sessionState, setSession } from "./session.ts";
 
 /** Requests of the console. They carry the cookie of the session, which no script can read (contract 24). */
 
@@ -16,9 +16,10 @@ export const readSession = async (): Promise<Session> => (await callUnchecked("G
 /**
  * Sends a request that needs the session. A 401 is checked. If a sign-in has since replaced the cookie, the request is sent again, unless
  * another user signed in. Otherwise the session, or the required grant, has ended: the page continues with the remaining grant, if the view
- * needs no other. Throws an ItemVaultError.
+ * needs no other. While it has ended nothing is sent, because the cookie may be somebody else's. Throws an ItemVaultError.
  */
 export async function withSession<T>(request: () => Promise<T>): Promise<T> {
+  if (sessionState.peek() === "ended") throw new ItemVaultError("The session has ended", { kind: "unauthorized", status: 401 });
   const used = session.peek();
   try {
     return await request();
