@@ -16,6 +16,8 @@ export type Command = readonly [hint: string, label: string, run: () => void];
 const ITEMS_MAX = 8;
 const OTHERS_MAX = 8;
 
+export const NO_RESULTS = "No results. Field values aren’t searched.";
+
 const goTo = (to: Route) => () => navigate(to);
 
 /** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. `showKeys` opens the dialog of the keys. */

@@ -19,7 +19,8 @@ export const openPalette = (): void => void (open.value = "palette");
 const showKeys = (): void => void (open.value = "keys");
 const close = (): void => void (open.value = undefined);
 
-const commands = signal<typeof import("./commands.ts") | undefined>(undefined);
+/** `null`: they could not be loaded. */
+const commands = signal<typeof import("./commands.ts") | undefined | null>(undefined);
 
 /** Ctrl+K (⌘K) opens the palette. Outside text fields, `?` shows the keys, and `/` goes to the search. */
 export function openByKey(event: KeyboardEvent): void {
@@ -43,10 +44,10 @@ function focusSearch(): void {
 
 export function Palette() {
   useSignalEffect(() => {
-    if (commands.value || (!open.value && listState.value !== "loaded")) return;
+    if (commands.peek() || (!open.value && listState.value !== "loaded")) return;
     import("./commands.ts").then(
       (loaded) => (commands.value = loaded),
-      () => undefined, // The next opening tries again.
+      () => (commands.value = null), // The next opening tries again.
     );
   });
   return (
@@ -121,9 +122,20 @@ function PaletteDialog() {
             </div>
           ))}
         </div>
-        {commands.value && found.length === 0 && <p class="quiet">No results. Field values aren’t searched.</p>}
+        {found.length === 0 && <NoResults />}
       </div>
     </Dialog>
   );
 }
 /* oxlint-enable */
+
+/** The words in place of results. */
+function NoResults() {
+  if (commands.value === null)
+    return (
+      <p class="failure" role="alert">
+        The search did not load. Reload the page.
+      </p>
+    );
+  return <p class="quiet">{commands.value?.NO_RESULTS ?? "Loading…"}</p>;
+}
