@@ -73,6 +73,8 @@ const Items = ({ title, shown }: { readonly title: string; readonly shown: reado
     </section>
   );
 
+const CHECK = "Find reused, weak and due ones.";
+
 /** What is due or weak. The values of fields are not in the page, so a view checks the passwords. */
 function Reminders() {
   const facts = factsOf(health.value?.dependencies ?? [], Date.now()).filter(({ part }) => part.status !== "ACTIVE");
@@ -80,19 +82,18 @@ function Reminders() {
   const rows: readonly (readonly [label: string, text: string, view?: ViewName])[] = [
     ...facts.map(({ title, text, view }) => [title, text, view] as const),
     ...(failing ? [["Webhooks", `${plural(failing.count, "webhook fails", "webhooks fail")}.`, "webhooks"] as const] : []),
-    [
-      "Check passwords",
-      due ? `${plural(due.count, "item is", "items are")} due.` : "Find reused, weak and due ones.",
-      "passwords",
-    ],
+    ...(entries.value.some(({ item }) => may(item.vault.id, "r"))
+      ? [["Check passwords", due ? `${plural(due.count, "item is", "items are")} due.` : CHECK, "passwords"] as const]
+      : []),
   ];
+  if (rows.length === 0) return null;
   return (
     <section aria-label="Due or weak">
       <h2>Due or weak</h2>
       <ul>
         {rows.map(([label, text, view]) => (
           <li key={label}>
-            {view ? <a href={addressOf({ view })}>{label}</a> : label}
+            {view && canOpen(view, session.value!) ? <a href={addressOf({ view })}>{label}</a> : label}
             <span class="quiet">{text}</span>
           </li>
         ))}
