@@ -95,7 +95,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   history: [...VIEW, "items"],
   import: [...VIEW, "items", TRANSFER],
   login: [...VIEW, "admin"],
-  move: [...VIEW, TRANSFER],
+  move: [...VIEW, "files", TRANSFER],
   operations: [...VIEW, "admin", "history"],
   otp: [...VIEW, "items"],
   passwords: [...VIEW, "items", "bulk"],
