@@ -112,8 +112,10 @@ app.use("/metrics", async (c, next) => (c.env.METRICS_TOKEN ? next() : c.notFoun
 app.use("/v1/admin/*", async (c, next) => (c.env.ADMIN_TOKEN ? next() : c.notFound()));
 app.all("/vault/*", (c) => {
   const doors = parseDoors(c.env.DOORS);
-  if (!doors.ok) c.set("kv", true);
-  if (!doors.ok) return refuse(c, doors);
+  if (!doors.ok) {
+    c.set("kv", true);
+    return refuse(c, doors);
+  }
   return doors.value.includes("vault") ? kv.fetch(c.req.raw, c.env, c.executionCtx) : c.notFound();
 });
 

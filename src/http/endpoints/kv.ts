@@ -162,7 +162,7 @@ async function listTitles(call: Call, prefix: string): Answer {
   const { c, dialect } = call;
   const vault = await loadMount(call);
   const titles = vault.ok ? await loadTitles(call, vault.value) : vault;
-  return answerWithin(call, titles, (listed) => {
+  return answerWithin(call, titles, ({ vault: of, items: listed }) => {
     const folded = Map.groupBy(listed, ({ title = "" }) => fold(title));
     const keys = listed.flatMap(({ id, title = "" }) => {
       if (!isPath(title) || folded.get(fold(title))!.length > 1) return prefix === "" ? [writeId(id, dialect)] : [];
@@ -170,7 +170,7 @@ async function listTitles(call: Call, prefix: string): Answer {
     });
     if (keys.length === 0) return fail("item_not_found");
     const broken = listed.some(({ title }) => title === undefined);
-    return ok({ json: present(c, { keys: keys.toSorted() }), ...readOf(listed[0]!.vault), broken });
+    return ok({ json: present(c, { keys: keys.toSorted() }), ...readOf(of), broken });
   });
 }
 
@@ -179,14 +179,19 @@ const isPath = (title: string): boolean =>
   idIn(title) === undefined && !title.split("/").some((segment) => /^\.{0,2}$/.test(segment));
 
 /** Only the title is absent of an Item that cannot be decrypted. */
-type Titled = Pick<Summary, "id" | "vault"> & Partial<Pick<Summary, "title">>;
+type Titled = Pick<Summary, "id"> & Partial<Pick<Summary, "title">>;
+
+interface Titles {
+  readonly vault: string;
+  readonly items: readonly Titled[];
+}
 
 /** Bytes of a listed Item besides its title, and of all Items of a list: a list is in memory as a whole. */
 const TITLED_BYTES = 200;
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Loads the titles of a vault. Fails as `loadSlice` does, with `invalid` if they are too many, and with `rate` if they are too many now. */
-async function loadTitles({ store, claims: token, vaults }: Call, vault: string): Promise<Result<Titled[]>> {
+async function loadTitles({ store, claims: token, vaults }: Call, vault: string): Promise<Result<Titles>> {
   const access = { token, vault, items: itemsIn(vaults[vault]) };
   const titles: Titled[] = [];
   let bytes = 0;
@@ -194,7 +199,7 @@ async function loadTitles({ store, claims: token, vaults }: Call, vault: string)
     const slice: Result<Slice> = await loadSlice(store, access, [[]], after);
     if (!slice.ok) return slice;
     for (const item of slice.value.items) {
-      titles.push({ id: item.id, vault, ...(!("broken" in item) && { title: item.title }) });
+      titles.push({ id: item.id, ...(!("broken" in item) && { title: item.title }) });
       bytes += TITLED_BYTES + ("broken" in item ? 0 : sizeOf(item.title));
     }
     if (bytes > LIST_BYTES_MAX) return invalid("the vault has too many Items for a list: read them by their titles");
@@ -202,7 +207,7 @@ async function loadTitles({ store, claims: token, vaults }: Call, vault: string)
     if (!admitted.ok) return admitted;
     after = slice.value.next;
   }
-  return ok(titles);
+  return ok({ vault, items: titles });
 }
 
 /** Tells a client that the mount has version 2, before it reads. Only what it then reads is in the log. */

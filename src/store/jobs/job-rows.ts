@@ -78,8 +78,8 @@ const SQL = {
     SELECT * FROM jobs
     WHERE ?2 IS NULL OR (created_at, id) < (?2, ?3)
     ORDER BY created_at DESC, id DESC LIMIT ?1`,
-  // A job that was stopped during its step stays stopped.
   unended: `SELECT 1 FROM jobs WHERE id = ?1 AND ${UNENDED}`,
+  // A job that was stopped during its step stays stopped.
   begin: `UPDATE jobs SET state = 'running', tries = tries + 1, due = ?2 WHERE id = ?1 AND ${UNENDED}`,
   recordFailure: `UPDATE jobs SET reason = ?2 WHERE id = ?1 AND ${UNENDED}`,
   advance: `

@@ -19,7 +19,7 @@ export const openPalette = (): void => void (open.value = "palette");
 const showKeys = (): void => void (open.value = "keys");
 const close = (): void => void (open.value = undefined);
 
-/** `null`: they could not be loaded. */
+/** The module of the commands; `null` if its script could not be loaded. */
 const commands = signal<typeof import("./commands.ts") | undefined | null>(undefined);
 
 /** Ctrl+K (⌘K) opens the palette. Outside text fields, `?` shows the keys, and `/` goes to the search. */
