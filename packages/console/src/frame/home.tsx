@@ -65,7 +65,7 @@ const Items = ({ title, shown }: { readonly title: string; readonly shown: reado
               <time dateTime={item.updatedAt} title={formatTime(item.updatedAt)}>
                 {formatFromNow(item.updatedAt, Date.now())}
               </time>{" "}
-              by <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />
+              by <Who id={item.lastEditedBy} vault={item.vault.id} />
             </span>
           </li>
         ))}
