@@ -52,7 +52,10 @@ const cut = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.slice(
 const extend = (key: string, text: string) => () =>
   env.BACKUPS.put(key, concat(objects.get(key)!, new TextEncoder().encode(text)));
 const replace = (key: string, by: string) => () => env.BACKUPS.put(key, objects.get(by)!);
-const change = (key: string) => () => env.BACKUPS.put(key, objects.get(key)!.with(objects.get(key)!.length - 100, 65));
+const change = (key: string) => () => {
+  const bytes = objects.get(key)!;
+  return env.BACKUPS.put(key, bytes.with(-100, bytes.at(-100)! ^ 1));
+};
 
 const part = () => largestOf([...parts]);
 const hash = () => part().slice(-64);
