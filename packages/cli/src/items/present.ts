@@ -1,10 +1,11 @@
+import { fieldFinder } from "@item-vault/model/named";
 import { isSecretType } from "@item-vault/model/secret-types";
 import { createVariableNames } from "@item-vault/transfer/dotenv";
 import { printable } from "../frame/printable.ts";
 import { timeOf } from "../output/time.ts";
 import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
 import type { Variable } from "../output/dotenv.ts";
-import type { Shown } from "../output/format.ts";
+import type { Shown, Values } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
 
 /** Items for `--format`. */
@@ -52,6 +53,7 @@ export const shownItem = (item: Item, reveal = false): Shown => ({
       .filter(Boolean)
       .join("\n"),
   variables: () => variablesOf(item),
+  values: () => valuesOf(item),
 });
 
 const summaryPairs = ({ id, title, category, vault, tags, urls, favorite, state, version, updatedAt }: Item) =>
@@ -92,4 +94,20 @@ function variablesOf({ fields }: Item): Variable[] {
   return fields
     .filter(({ value }) => value !== "")
     .map(({ label, id, value }) => ({ name: named(label || id), value, label: label || id }));
+}
+
+/** Returns the value that `op://vault/item/<label>` gives for each label, as contract 29.6 does. Omits empty values. */
+function valuesOf({ sections, fields }: Item): Values {
+  const named = fields.map((field) => ({ ...field, section: field.section?.id }));
+  const find = fieldFinder(sections, named);
+  const found = named.flatMap(({ label, id }) => {
+    const result = find({ section: undefined, field: label || id });
+    return result.ok && result.value.field ? [[label || id, result.value.field] as const] : [];
+  });
+  const present = new Set(found.map(([, field]) => field));
+  const leftOut = named.filter((field) => field.value !== "" && !present.has(field));
+  return {
+    byLabel: Object.fromEntries(found.flatMap(([label, { value }]) => (value === "" ? [] : [[label, value]]))),
+    leftOut: leftOut.map(({ label, id }) => JSON.stringify(label || id)),
+  };
 }

@@ -99,7 +99,11 @@ export const ITEM_COMMANDS: readonly Command[] = [
     summary: "show an item; the table hides secrets, the other formats do not",
     args: "<item>",
     options: GET_OPTIONS,
-    examples: ["item-vault item get Database --reveal", "item-vault item get Database --format dotenv > .env"],
+    examples: [
+      "item-vault item get Database --reveal",
+      "item-vault item get Database --format dotenv > .env",
+      "item-vault item get Worker --format vars | npx wrangler versions secret bulk",
+    ],
     load: () => import("./get.ts"),
   }),
   command({

@@ -13,7 +13,12 @@ export const FORMAT_OPTION = {
 
 /** For commands that show one Item. */
 export const ITEM_FORMAT_OPTION = {
-  format: { type: "string", value: "FORMAT", summary: "table (default), json, yaml or dotenv", choices: [...FORMATS, "dotenv"] },
+  format: {
+    type: "string",
+    value: "FORMAT",
+    summary: "table (default), json, yaml, dotenv or vars",
+    choices: [...FORMATS, "dotenv", "vars"],
+  },
   reveal: { type: "boolean", summary: "show the secret values in the table" },
 } as const satisfies Options;
 
@@ -24,6 +29,13 @@ export interface Shown {
   /** `columns` is the width of the terminal, or undefined for another output, which is never cut. */
   readonly table: (columns: number | undefined) => string;
   readonly variables?: () => readonly Variable[];
+  readonly values?: () => Values;
+}
+
+/** The values of one Item by label, and the fields that no label names. */
+export interface Values {
+  readonly byLabel: Readonly<Record<string, string>>;
+  readonly leftOut: readonly string[];
 }
 
 /** Returns JSON without characters that a terminal obeys or does not show. `indent` is a number of spaces. */
@@ -35,18 +47,26 @@ export const jsonOf = (value: unknown, indent = 0): string =>
       .join(""),
   );
 
-const WRITERS: Readonly<Record<string, (shown: Shown, columns: number | undefined) => string | Promise<string>>> = {
+type Writer = (shown: Shown, columns: number | undefined, io: Io) => string | Promise<string>;
+
+const WRITERS: Readonly<Record<string, Writer>> = {
   table: ({ table }, columns) => table(columns),
   json: ({ json }) => `${jsonOf(json, 2)}\n`,
   yaml: async ({ json }) => (await import("./yaml.ts")).yamlOf(json),
   dotenv: ({ variables }) => dotenvOf(variables?.() ?? []),
+  async vars({ values }, _, io) {
+    const { byLabel = {}, leftOut = [] } = values?.() ?? {};
+    if (leftOut.length > 0) await tell(io, `Left out, because other fields have their labels: ${leftOut.join(", ")}`);
+    return `${jsonOf(byLabel, 2)}\n`;
+  },
 };
 
 /** Writes to stdout. Throws a CliError for a value that the format cannot hold. */
-export async function show({ stdout }: Io, format: string | undefined, shown: Shown): Promise<void> {
+export async function show(io: Io, format: string | undefined, shown: Shown): Promise<void> {
+  const { stdout } = io;
   // A terminal that does not know its width says 0.
   const columns = (stdout.isTTY && stdout.columns) || undefined;
-  await write(stdout, await WRITERS[format ?? "table"]!(shown, columns));
+  await write(stdout, await WRITERS[format ?? "table"]!(shown, columns, io));
 }
 
 /** Returns true if `show` writes a table, which has names instead of ids. */
