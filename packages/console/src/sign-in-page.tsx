@@ -7,10 +7,9 @@ import { navigate } from "./state/route.ts";
 import { askedCodes, linkNotice, nameOfSession, session, sessionState, signInMessage } from "./state/session.ts";
 import { explainLink, redeemLink } from "./state/sign-in.ts";
 import { showToast } from "./state/toasts.ts";
-import { afterRender } from "./ui/after-render.ts";
+import { afterRender, keepFocus } from "./ui/page.tsx";
 import { Dialog } from "./ui/dialog.tsx";
 import { Form, FormDialog, InputError } from "./ui/form.tsx";
-import { keepFocus } from "./ui/page.tsx";
 
 /** The page without a session, and the dialogs that add a grant to a session or replace it. The first view with a session needs none of them. */
 

@@ -14,7 +14,7 @@ import { Icon } from "../ui/icon.tsx";
 import { formatTime } from "../ui/time.ts";
 import { LIMITS } from "@item-vault/model/limits";
 import { itemKey } from "../state/item-key.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
 import { named, presentText } from "../ui/texts.ts";
 import { shortId } from "./filter.ts";

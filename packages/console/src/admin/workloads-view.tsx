@@ -5,7 +5,7 @@ import { LIMITS } from "@item-vault/model/limits";
 import { type Permit, PRESET_NAMES, type PresetName, PRESETS } from "@item-vault/model/workload-presets";
 import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { Check, Field, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
 import { Dialog } from "../ui/dialog.tsx";

@@ -1,8 +1,7 @@
 import type { ItemSummary } from "@item-vault/client";
-import { Problem } from "../failures/explain.ts";
+import { Problem, isGone } from "../failures/explain.ts";
 import * as requests from "../state/item-writes.ts";
 import { call } from "../state/client.ts";
-import { isGone } from "../failures/error-kind.ts";
 import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
 import type { Act } from "../state/bulk.ts";
 import { keyOfItem } from "../state/item-key.ts";

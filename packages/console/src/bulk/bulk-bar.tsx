@@ -7,7 +7,7 @@ import { chosenList, listsOf, nameOfList } from "../state/chosen-list.ts";
 import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
 import { session } from "../state/session.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { Select } from "../ui/controls.tsx";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { lazy } from "../ui/lazy.tsx";

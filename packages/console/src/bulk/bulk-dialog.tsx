@@ -13,7 +13,7 @@ import { Dialog, Done } from "../ui/dialog.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { plural } from "../ui/plural.ts";
 import { focusList } from "../ui/virtual-list.tsx";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { type Outcome, runAll } from "./run.ts";
 
 /** Shows an act on several Items while it runs, and its report unless all are done. */

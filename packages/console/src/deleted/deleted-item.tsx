@@ -2,11 +2,9 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { DeletedItem, File } from "@item-vault/client";
 import { damagedFiles } from "../failures/broken.ts";
-import { isGone } from "../failures/error-kind.ts";
-import { explain, Problem } from "../failures/explain.ts";
+import { isGone, explain, Problem } from "../failures/explain.ts";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
-import { Fields } from "../items/fields.tsx";
-import { Urls } from "../items/urls.tsx";
+import { Fields, Urls } from "../items/fields.tsx";
 import { call } from "../state/client.ts";
 import { loadContent } from "../state/content.ts";
 import { restoreItem } from "../state/item-writes.ts";
@@ -70,7 +68,7 @@ function Content({ item, onGone }: ItemProps) {
         <Actions item={item} onGone={onGone} />
       </header>
       <Fields item={item} />
-      <Urls opened={{ item, etag: "" }} />
+      <Urls item={item} />
       <Files item={item} />
       {item.tags.length > 0 && (
         <ul class="tags" aria-label="Tags">

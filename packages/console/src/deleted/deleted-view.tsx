@@ -15,7 +15,7 @@ import { plural } from "../ui/plural.ts";
 import { explainRetention } from "../ui/retention.ts";
 import { isolate } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
-import { VaultFilter } from "../ui/vault-filter.tsx";
+import { VaultFilter } from "../ui/controls.tsx";
 import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
 import { Who } from "../ui/who.tsx";
 import { DeletedItemView } from "./deleted-item.tsx";

@@ -4,7 +4,7 @@ import { vaultName } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { FormDialog } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { explainRestore } from "../ui/retention.ts";

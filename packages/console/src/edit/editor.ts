@@ -1,7 +1,7 @@
 import { computed, type Signal, signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
-import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
+import { isErrorKind, isGone, isUncertain } from "../failures/explain.ts";
 import { loadItem, type Opened, takeWritten, type Written } from "../state/opened.ts";
 import { differences } from "./conflict.ts";
 import { type Draft, draftOf, isSame } from "../items/draft.ts";

@@ -9,7 +9,7 @@ import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
 import { explain } from "../failures/explain.ts";
 import { showToast } from "../state/toasts.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { useDrop } from "../ui/drop.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import { Select } from "../ui/controls.tsx";

@@ -1,5 +1,5 @@
 import { fits, LIMITS } from "@item-vault/model/limits";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 
 /** The inputs that the parts of the form share. */
 

@@ -1,12 +1,12 @@
 import { signal } from "@preact/signals";
 import { createClient, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
-import { isErrorKind } from "../failures/error-kind.ts";
+import { isErrorKind } from "../failures/explain.ts";
 import { CONSOLE, withSession } from "../state/client.ts";
 import { refreshItem } from "../state/opened.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
-import { quoted } from "../ui/file-names.ts";
+import { quoted } from "../ui/texts.ts";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
 import { dispositionOf } from "./disposition.ts";

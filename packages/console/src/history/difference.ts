@@ -1,6 +1,5 @@
 import type { Item } from "@item-vault/client";
-import { ATTRIBUTE_TEXTS, textOfUrl } from "../items/attribute-texts.ts";
-import { type Attribute, differingParts, type RestorablePart } from "../items/comparison.ts";
+import { ATTRIBUTE_TEXTS, textOfUrl, type Attribute, differingParts, type RestorablePart } from "../items/comparison.ts";
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
 import { isolate } from "../ui/texts.ts";

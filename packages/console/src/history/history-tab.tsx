@@ -12,7 +12,6 @@ import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { VersionPanel } from "./version-panel.tsx";
 import { call } from "../state/client.ts";
-import { nextCursor } from "../state/next-page.ts";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
 export function HistoryTab({ opened }: { readonly opened: Opened }) {
@@ -162,6 +161,12 @@ function useVersions({ id, vault }: Item, etag: string): VersionList {
       pages.value = { ...pages.value, versions: pages.value.versions.filter((each) => each.version !== version) };
     },
   };
+}
+
+/** Returns the cursor of the next page from the headers of a page; `undefined` after the last one. */
+function nextCursor(headers: Headers): string | undefined {
+  const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
+  return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("cursor") ?? undefined);
 }
 
 /** The changes in the versions of a list, after they were requested. */

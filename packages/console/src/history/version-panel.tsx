@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
-import { explain } from "../failures/explain.ts";
+import { explain, isErrorKind } from "../failures/explain.ts";
 import type { Difference } from "./difference.ts";
 import { may } from "../state/items.ts";
 import { type Opened, refreshItem, takeWritten, type Written } from "../state/opened.ts";
@@ -15,7 +15,6 @@ import { loadDifference, loadVersion } from "./load-version.ts";
 import { capitalized } from "../ui/texts.ts";
 import { type RestorablePart, withPart } from "../items/comparison.ts";
 import { draftOf } from "../items/draft.ts";
-import { isErrorKind } from "../failures/error-kind.ts";
 import { titleOf } from "../items/categories.ts";
 import { FormDialog } from "../ui/form.tsx";
 

@@ -1,10 +1,26 @@
-import { type Draft, type DraftField, isSame } from "./draft.ts";
+import { isolate } from "../ui/texts.ts";
+import { CATEGORIES } from "./categories.ts";
+import { type Draft, type DraftField, type DraftUrl, isSame } from "./draft.ts";
 
 /** The comparison of two states of an Item: of two versions (history), or of two people's input (conflicts). */
 
 /** The attributes of an Item besides its sections and fields, in the order in which an Item is shown. */
 export const ATTRIBUTES = ["title", "category", "favorite", "urls", "tags"] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
+
+export const textOfUrl = ({ href, label, primary }: DraftUrl): string =>
+  [label === "" ? "" : `${isolate(label)}: `, isolate(href), primary ? " (primary)" : ""].join("");
+
+/** The names and values of the attributes, for people. */
+export const ATTRIBUTE_TEXTS: Readonly<Record<Attribute, { readonly name: string; readonly textOf: (draft: Draft) => string }>> =
+  {
+    title: { name: "Title", textOf: ({ title }) => title },
+    // A category of a newer release has no label here.
+    category: { name: "Category", textOf: ({ category }) => CATEGORIES[category] ?? category },
+    favorite: { name: "Favorite", textOf: ({ favorite }) => (favorite ? "yes" : "no") },
+    urls: { name: "URLs", textOf: ({ urls }) => urls.map(textOfUrl).join("\n") },
+    tags: { name: "Tags", textOf: ({ tags }) => tags.map(isolate).join(", ") },
+  };
 
 /** A unit of comparison: an attribute of the Item, a section, or a field with its label, type, section and value. */
 export type Part = { readonly kind: Attribute } | { readonly kind: "section" | "field"; readonly id: string };

@@ -2,7 +2,7 @@ import type { Field, Item } from "@item-vault/client";
 import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { CopyButton, FieldMenu } from "./field-buttons.tsx";
-import { displayOf, type FieldProps, hrefOf, labelOf, titleOfField, isGeneratable } from "./field-types.ts";
+import { displayOf, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
 import type { ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
 import { may } from "../state/items.ts";
@@ -49,7 +49,7 @@ function FieldRow({ field, item }: FieldProps) {
 }
 
 /** A value that is shown, which is a link where its type has one. */
-export const ShownValue = ({ value, href }: { readonly value: string; readonly href: string | undefined }) => (
+const ShownValue = ({ value, href }: { readonly value: string; readonly href: string | undefined }) => (
   <span class="value">
     {href === undefined ? (
       value
@@ -95,4 +95,25 @@ function rotationOf(field: Field, item: Item): readonly MenuAction[] {
       rotated.value = await writes.rotate(opened, field);
     });
   return [{ label: "Rotate", run }];
+}
+
+/** The URLs of an Item. Empty ones are not shown. */
+export function Urls({ item: { urls } }: { readonly item: Item }) {
+  const shown = urls.filter(({ href }) => href.trim() !== "");
+  if (shown.length === 0) return null;
+  return (
+    <section class="fields" aria-label="URLs">
+      <dl>
+        {shown.map(({ href, label }, index) => (
+          <div key={index} class="field-row">
+            <dt>{label || "URL"}</dt>
+            <dd>
+              <ShownValue value={href} href={isWebUrl(href) ? href : undefined} />
+              <CopyButton name={label || "URL"} onCopy={() => void copy(label || "URL", href, { secret: false })} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
 }

@@ -1,13 +1,12 @@
 import type { ComponentType } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isGone } from "../failures/error-kind.ts";
+import { isGone } from "../failures/explain.ts";
 import { isTab, ITEM_TABS, type ItemTab } from "../routes.ts";
-import { placeOfList } from "../state/chosen-list.ts";
+import { placeOfList, idOfTag } from "../state/chosen-list.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { addressOf, route } from "../state/route.ts";
-import { idOfTag } from "../state/tag-ids.ts";
 import { Failure } from "../ui/failure.tsx";
 import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
@@ -19,9 +18,8 @@ import { Who } from "../ui/who.tsx";
 import { EditAction, FavoriteAction, MoreActions } from "./actions.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
 import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
-import { Fields } from "./fields.tsx";
+import { Fields, Urls } from "./fields.tsx";
 import { Tile } from "./tile.tsx";
-import { Urls } from "./urls.tsx";
 
 /** One Item: its title, its actions, and its tabs. */
 
@@ -150,7 +148,7 @@ function Details({ opened }: Props) {
   return (
     <>
       <Fields item={item} />
-      <Urls opened={opened} />
+      <Urls item={item} />
       <Files opened={opened} />
       <footer class="details">
         {item.tags.length > 0 && (

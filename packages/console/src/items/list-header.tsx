@@ -7,7 +7,7 @@ import { Menu } from "../ui/menu.tsx";
 import { plural } from "../ui/plural.ts";
 import { labelOfCategory } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 
 /** Above the list: the search field, which list is shown, how many Items it has, and their order. */
 

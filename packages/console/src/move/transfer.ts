@@ -1,8 +1,7 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { call } from "../state/client.ts";
-import { isErrorKind, isGone, isUncertain } from "../failures/error-kind.ts";
-import { Problem } from "../failures/explain.ts";
+import { isErrorKind, isGone, isUncertain, Problem } from "../failures/explain.ts";
 import { dispositionOf } from "../files/disposition.ts";
 import { loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";

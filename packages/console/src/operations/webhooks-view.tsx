@@ -6,7 +6,7 @@ import { ActDialog, AdminView, type DialogProps, ID_FACT, ListContent, type Rows
 import { shortId } from "../admin/filter.ts";
 import { adminVaults, createList, nameOfVault, vaultLabel } from "../admin/lists.ts";
 import { dayColumn } from "../admin/scope-column.tsx";
-import { isErrorKind } from "../failures/error-kind.ts";
+import { isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
 import { remind } from "../state/health.ts";
 import { Field, Select } from "../ui/controls.tsx";

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { listState } from "../state/items.ts";
 import { sessionState } from "../state/session.ts";
 import { openDialogs } from "../state/toasts.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender } from "../ui/page.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import type { Command } from "./commands.ts";

@@ -9,11 +9,10 @@ import { keyOfItem } from "../state/item-key.ts";
 import { entries, listError, listState, loadItems, may, vaultName, vaults } from "../state/items.ts";
 import { addressOf } from "../state/route.ts";
 import { sessionState } from "../state/session.ts";
-import { afterRender } from "../ui/after-render.ts";
+import { afterRender, focusTitle, Page } from "../ui/page.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { focusTitle, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
-import { VaultFilter } from "../ui/vault-filter.tsx";
+import { VaultFilter } from "../ui/controls.tsx";
 import { checkItems, type CheckResult } from "./check.ts";
 import { GROUP_LIST } from "./groups.ts";
 

@@ -4,7 +4,6 @@ import type { Route } from "../routes.ts";
 import { byChanged, type Entry, search } from "./search.ts";
 import { entries, listState, vaultName, vaults } from "./items.ts";
 import { route } from "./route.ts";
-import { idOfTag, tagOfId } from "./tag-ids.ts";
 
 /** The shown Items: those of a list in the sidebar that match the query. */
 
@@ -71,6 +70,24 @@ const inList = computed((): readonly Entry[] => {
 });
 
 export const listedEntries = computed(() => search(inList.value, query.value));
+
+/** The ids of tags, for addresses: a tag is a text of a person, and browsers keep addresses in their history. */
+const idsByTag = new Map<string, string>();
+const tagsById = new Map<string, string>();
+
+/** The same id each time: FNV-1a with 64 bits (RFC 9923) of the tag in UTF-8, at most 13 letters and digits. */
+export function idOfTag(tag: string): string {
+  const known = idsByTag.get(tag);
+  if (known !== undefined) return known;
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(tag)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  const id = hash.toString(36);
+  idsByTag.set(tag, id);
+  tagsById.set(id, tag);
+  return id;
+}
+
+const tagOfId = (id: string): string | undefined => tagsById.get(id);
 
 /** Returns the vault for a new Item: that of the list, if it is a vault's list. */
 export function listedVault(): string | undefined {

@@ -1,8 +1,7 @@
 import { effect, signal } from "@preact/signals";
 import type { Session, VaultEvent } from "@item-vault/client";
 import { sessionClient } from "./client.ts";
-import { isErrorKind } from "../failures/error-kind.ts";
-import { canRepeat } from "../failures/explain.ts";
+import { isErrorKind, canRepeat } from "../failures/explain.ts";
 import { forgetShown, listedEntry, listState, listsAny, loadChanged, loadWritten } from "./items.ts";
 import { isOpen, open, refreshItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";

@@ -1,6 +1,6 @@
 import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
-import { isGone } from "../failures/error-kind.ts";
+import { isGone } from "../failures/explain.ts";
 
 /** The writes of an Item that depend on nothing else of it, and so carry no If-Match. */
 

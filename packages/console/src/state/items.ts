@@ -3,7 +3,7 @@ import { covers, itemsIn, permissionIn, vaultsWith } from "@item-vault/model/per
 import type { Item, ItemSummary, Permission, Vault } from "@item-vault/client";
 import { asSummary } from "../failures/broken.ts";
 import { call } from "./client.ts";
-import { isErrorKind } from "../failures/error-kind.ts";
+import { isErrorKind } from "../failures/explain.ts";
 import { itemKey } from "./item-key.ts";
 import { compareNames, type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session } from "./session.ts";

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "./client.ts";
-import { isGone } from "../failures/error-kind.ts";
+import { isGone } from "../failures/explain.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem, listedEntry, putItem } from "./items.ts";
 

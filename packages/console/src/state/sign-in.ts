@@ -1,9 +1,8 @@
 import { effect } from "@preact/signals";
 import { ItemVaultError, type Session, type SignIn } from "@item-vault/client";
-import { explain } from "../failures/explain.ts";
+import { explain, isErrorKind } from "../failures/explain.ts";
 import { askedCodes, endSession, isSameUser, linkNotice, session, sessionState, setSession, signInMessage } from "./session.ts";
 import { callUnchecked, readSession } from "./client.ts";
-import { isErrorKind } from "../failures/error-kind.ts";
 import { goToProvider, type Opened, providerOffered, takeAnswer } from "./provider.ts";
 
 /** Signing in and out (contract 24). */

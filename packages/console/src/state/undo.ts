@@ -1,7 +1,6 @@
-import { explain, Problem } from "../failures/explain.ts";
+import { explain, Problem, isGone } from "../failures/explain.ts";
 import { type ItemPath, restoreItem } from "./item-writes.ts";
 import { call } from "./client.ts";
-import { isGone } from "../failures/error-kind.ts";
 import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";

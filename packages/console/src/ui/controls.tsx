@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import type { Vault } from "@item-vault/client";
 
 /** Controls of forms with their labels. */
 
@@ -73,3 +74,24 @@ export const Select = <Name extends string | number>({
     </select>
   </label>
 );
+
+interface VaultFilterProps {
+  readonly label: string;
+  readonly vaults: readonly Vault[];
+  /** The id of the chosen vault; empty for all. */
+  readonly value: string;
+  readonly onChange: (vault: string) => void;
+}
+
+/** The choice of one vault or all, where there are several. */
+export const VaultFilter = ({ label, vaults, value, onChange }: VaultFilterProps) =>
+  vaults.length > 1 && (
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+      <option value="">All vaults</option>
+      {vaults.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );

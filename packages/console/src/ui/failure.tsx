@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { canRepeat, explain, needsReload } from "../failures/explain.ts";
+import { canRepeat, explain, needsReload, isErrorKind } from "../failures/explain.ts";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isErrorKind } from "../failures/error-kind.ts";
 
 interface Props {
   readonly error: unknown;

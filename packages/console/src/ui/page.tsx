@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { afterRender } from "./after-render.ts";
 
 interface Props {
   readonly title: string;
@@ -39,3 +38,9 @@ export const focusView = (): void => document.querySelector<HTMLElement>("main :
 
 /** Moves the focus to the view when the control that had it has just gone. */
 export const keepFocus = (): void => afterRender(() => document.activeElement === document.body && focusView());
+
+/**
+ * Calls a function after the page shows the change. Preact renders in a microtask that the change has queued before this one. The function
+ * runs before the next key or click. One that waits for a frame would move the focus away from a faster user.
+ */
+export const afterRender = (run: () => void): void => queueMicrotask(run);

@@ -73,5 +73,8 @@ export const presentText = (text: string): string => withIsolates(marked(text));
 /** A name as a part of a title or of a message, which stay short. */
 export const named = (name: string): string => isolate(shorten(name));
 
+/** The name of a File in a message. */
+export const quoted = (name: string): string => `“${named(name)}”`;
+
 /** A name at the beginning of a title or of a message. */
 export const capitalized = (name: string): string => named(name.charAt(0).toUpperCase() + name.slice(1));
