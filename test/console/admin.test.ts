@@ -12,7 +12,7 @@ import {
   type TokenScope,
   wholeVaults,
 } from "../../packages/console/src/admin/scope.ts";
-import { formatFromNow } from "../../packages/console/src/ui/day.tsx";
+import { formatFromNow } from "../../packages/console/src/ui/relative-time.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
 
 /** The pure functions of the admin's views. */

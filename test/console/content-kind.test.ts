@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kindOf } from "../../packages/console/src/files/content-kind.ts";
-import { savedName } from "../../packages/console/src/ui/save-file.ts";
+import { savedName } from "../../packages/console/src/ui/texts.ts";
 
 /** What a File's content is, and the name under which it is saved. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatRoute, parseRoute } from "../../packages/console/src/routes.ts";
-import { rowsInView } from "../../packages/console/src/ui/virtual-list.tsx";
+import { rowsInView } from "../../packages/console/src/ui/rows-in-view.ts";
 import { formatSize } from "../../packages/console/src/ui/size.ts";
 
 describe("addresses of the console", () => {

@@ -3,31 +3,18 @@ import { AdminOffer, askedGrant } from "./grants.tsx";
 import { Bar, Sidebar } from "./frame/sidebar.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
-import { SignInForm } from "./sign-in.tsx";
 import { askedToSignOut } from "./sign-out.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { rotated } from "./state/rotated.ts";
 import { addressOf, route } from "./state/route.ts";
-import {
-  session,
-  sessionState,
-  nameOfSession,
-  otherSession,
-  askedCodes,
-  linkNotice,
-  canOpen,
-  shownView,
-} from "./state/session.ts";
+import { askedCodes, canOpen, linkNotice, session, sessionState, shownView } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import { VIEW_COMPONENTS } from "./views.tsx";
 import { titleOf } from "./items/categories.ts";
 import { open } from "./state/opened.ts";
 import { presentText, shorten } from "./ui/texts.ts";
-import { dropPage } from "./state/sign-in.ts";
-import { hideToasts } from "./state/toasts.ts";
-import { Dialog } from "./ui/dialog.tsx";
 import { Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
@@ -36,6 +23,7 @@ const RotatedDialog = lazy(() => import("./edit/rotated-dialog.tsx"), "RotatedDi
 const signInPage = () => import("./sign-in-page.tsx");
 const SignInPage = lazy(signInPage, "SignInPage");
 const GrantDialog = lazy(signInPage, "GrantDialog");
+const SessionEnded = lazy(signInPage, "SessionEnded");
 const LinkNotice = lazy(signInPage, "LinkNotice");
 const LinkQuestion = lazy(signInPage, "LinkQuestion");
 const SignOutQuestion = lazy(signInPage, "SignOutQuestion");
@@ -96,41 +84,3 @@ const Refused = ({ name }: { readonly name: ViewName }) => (
     )}
   </Page>
 );
-
-/**
- * Asks to sign in when the session has ended. The same user continues in place; another user starts anew. People sign in by pages of an
- * identity provider, so these open in another tab (state/sign-in.ts).
- */
-function SessionEnded() {
-  const other = otherSession.value;
-  // A message may offer to undo an action of the ended session.
-  useLayoutEffect(hideToasts, []);
-  return (
-    <Dialog title="Your session has ended" signsIn>
-      {other ? (
-        <>
-          <p role="alert">
-            You are signed in as <b>{nameOfSession(other)}</b>. This page was opened by <b>{nameOfSession(session.value!)}</b>:
-            what was typed in it will be lost when you continue.
-          </p>
-          <p>
-            <button type="button" onClick={dropPage}>
-              Continue
-            </button>
-          </p>
-          <p>To keep it, sign in here as before.</p>
-        </>
-      ) : (
-        <p>Sign in again to continue. What you have typed is still here.</p>
-      )}
-      {session.value?.person && (
-        <p>
-          <a class="button" href="/console/sign-in" target="_blank" rel="noopener">
-            Sign in with your account, in another tab
-          </a>
-        </p>
-      )}
-      <SignInForm />
-    </Dialog>
-  );
-}

@@ -1,5 +1,6 @@
 import { signal } from "@preact/signals";
 import { session } from "./state/session.ts";
+import { Button } from "./ui/button.tsx";
 
 /** Adds a grant to the session: an admin opens vaults with a token, or a token holder becomes an admin. */
 
@@ -12,8 +13,4 @@ export const askFor = (grant: Grant): void => void (askedGrant.value = grant);
 
 /** The offer to become an admin. */
 export const AdminOffer = () =>
-  session.value?.admin === false && (
-    <button type="button" onClick={() => askFor("admin")}>
-      Sign in as admin
-    </button>
-  );
+  session.value?.admin === false && <Button text="Sign in as admin" onClick={() => askFor("admin")} />;

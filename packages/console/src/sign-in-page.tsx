@@ -1,17 +1,18 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import type { ItemVaultError } from "@item-vault/client";
 import { askedGrant, type Grant } from "./grants.tsx";
-import { SignInForm } from "./sign-in.tsx";
 import { askedToSignOut, leave, SignOut } from "./sign-out.tsx";
 import { goToProvider, providerOffered } from "./state/provider.ts";
 import { navigate } from "./state/route.ts";
-import { askedCodes, linkNotice, nameOfSession, session, sessionState, signInMessage } from "./state/session.ts";
-import { explainLink, redeemLink } from "./state/sign-in.ts";
-import { showToast } from "./state/toasts.ts";
+import { askedCodes, linkNotice, nameOfSession, otherSession, session, sessionState, signInMessage } from "./state/session.ts";
+import { dropPage, explainLink, redeemLink, signIn } from "./state/sign-in.ts";
+import { hideToasts, showToast } from "./state/toasts.ts";
 import { afterRender, keepFocus } from "./ui/page.tsx";
 import { Dialog } from "./ui/dialog.tsx";
-import { Form, FormDialog, InputError } from "./ui/form.tsx";
+import { Form, FormDialog, InputError, textOf } from "./ui/form.tsx";
+import { Button } from "./ui/button.tsx";
 
-/** The page without a session, and the dialogs that add a grant to a session or replace it. The first view with a session needs none of them. */
+/** The page without a session, and the dialogs that add a grant to a session, replace it, or renew it. The first view with a session needs none of them. */
 
 export function SignInPage() {
   return (
@@ -20,9 +21,7 @@ export function SignInPage() {
       {sessionState.value === "unreachable" ? (
         <div class="failure" role="alert">
           <p>{signInMessage}</p>
-          <button type="button" onClick={() => location.reload()}>
-            Try again
-          </button>
+          <Button text="Try again" onClick={() => location.reload()} />
         </div>
       ) : (
         <>
@@ -61,6 +60,50 @@ const Help = () => (
     </ul>
   </section>
 );
+
+/** The form that signs in with a token: alone on the page, over it when the session has ended, or to add a grant. */
+
+const REFUSED = "This token is not valid. It may be mistyped, revoked or expired.";
+const HELP =
+  "A token that your administrator has issued, or the admin token of this service. You’ll stay signed in for 12 hours. " +
+  "The token isn’t stored.";
+
+interface Props {
+  readonly label?: string;
+  readonly help?: string;
+  /** Why a text is not sent, in words. */
+  readonly refuse?: (token: string) => string | undefined;
+  readonly onDone?: () => void;
+  /** True below another way to sign in, which has the focus and the message. */
+  readonly second?: boolean;
+}
+
+function SignInForm({ label = "Token", help = HELP, refuse, onDone, second = false }: Props) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => void (second || field.current?.focus()), []);
+  const action = async (data: FormData) => {
+    const token = textOf(data, "token").trim();
+    const refused = refuse?.(token);
+    if (refused !== undefined) throw new InputError(refused);
+    await signIn({ token }).catch((error: ItemVaultError) => {
+      throw error.status === 401 ? new InputError(REFUSED) : error;
+    });
+    if (field.current) field.current.value = "";
+    onDone?.();
+  };
+  return (
+    <Form action={action} submit="Sign in" look="sign-in" second={second} message={second ? "" : signInMessage.value}>
+      <label>
+        {label}
+        <input ref={field} name="token" type="password" required autocomplete="one-time-code" aria-describedby={id} />
+      </label>
+      <p id={id} class="quiet">
+        {help}
+      </p>
+    </Form>
+  );
+}
 
 /** Tokens for vaults are JSON Web Tokens in the compact form (RFC 7515 section 3.1). The admin token is any other text. */
 const isVaultToken = (text: string): boolean => /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
@@ -115,9 +158,7 @@ export const LinkNotice = () => (
     </output>
     <div class="buttons">
       <SignOut />
-      <button type="button" onClick={dismiss}>
-        Dismiss
-      </button>
+      <Button text="Dismiss" onClick={dismiss} />
     </div>
   </aside>
 );
@@ -169,5 +210,41 @@ export function SignOutQuestion() {
     >
       <p>A value that you copied here may still be on the clipboard, or something that you copied elsewhere since.</p>
     </FormDialog>
+  );
+}
+
+/**
+ * Asks to sign in when the session has ended. The same user continues in place; another user starts anew. People sign in by pages of an
+ * identity provider, so these open in another tab (state/sign-in.ts).
+ */
+export function SessionEnded() {
+  const other = otherSession.value;
+  // A message may offer to undo an action of the ended session.
+  useLayoutEffect(hideToasts, []);
+  return (
+    <Dialog title="Your session has ended" signsIn>
+      {other ? (
+        <>
+          <p role="alert">
+            You are signed in as <b>{nameOfSession(other)}</b>. This page was opened by <b>{nameOfSession(session.value!)}</b>:
+            what was typed in it will be lost when you continue.
+          </p>
+          <p>
+            <Button text="Continue" onClick={dropPage} />
+          </p>
+          <p>To keep it, sign in here as before.</p>
+        </>
+      ) : (
+        <p>Sign in again to continue. What you have typed is still here.</p>
+      )}
+      {session.value?.person && (
+        <p>
+          <a class="button" href="/console/sign-in" target="_blank" rel="noopener">
+            Sign in with your account, in another tab
+          </a>
+        </p>
+      )}
+      <SignInForm />
+    </Dialog>
   );
 }

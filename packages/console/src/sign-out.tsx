@@ -3,6 +3,7 @@ import { explain } from "./failures/explain.ts";
 import { leavePage, signOut } from "./state/sign-in.ts";
 import { showToast } from "./state/toasts.ts";
 import { clearCopied, isUncertain } from "./ui/clipboard.ts";
+import { Button } from "./ui/button.tsx";
 
 /** Signs out: ends the session, and clears the clipboard of values copied here. */
 
@@ -11,9 +12,7 @@ export const askedToSignOut = signal(false);
 
 /** The button that signs out. */
 export const SignOut = () => (
-  <button type="button" onClick={() => (isUncertain() ? void (askedToSignOut.value = true) : void leave(true))}>
-    Sign out
-  </button>
+  <Button text="Sign out" onClick={() => (isUncertain() ? void (askedToSignOut.value = true) : void leave(true))} />
 );
 
 /** Ends the session. `clears`: the clipboard first. Does not throw. */

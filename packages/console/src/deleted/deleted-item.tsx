@@ -22,6 +22,7 @@ import { marked } from "../ui/texts.ts";
 import { Skeleton } from "../ui/virtual-list.tsx";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
+import { Button } from "../ui/button.tsx";
 
 /** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
 export function DeletedItemView({ vault, id, onGone }: Readonly<{ vault: string; id: string; onGone: () => void }>) {
@@ -107,14 +108,8 @@ function Actions({ item, onGone }: ItemProps) {
   };
   return (
     <div class="actions">
-      <button type="button" class="primary" onClick={onRestore}>
-        Restore
-      </button>
-      {may(item.vault.id, "d") && (
-        <button type="button" class="danger" onClick={() => (asking.value = true)}>
-          Delete permanently…
-        </button>
-      )}
+      <Button text="Restore" class="primary" onClick={onRestore} />
+      {may(item.vault.id, "d") && <Button text="Delete permanently…" class="danger" onClick={() => (asking.value = true)} />}
       {asking.value && (
         <FormDialog
           title="Delete permanently?"
@@ -148,9 +143,7 @@ function Files({ item }: { readonly item: DeletedItem }) {
             <dt>{formatSize(file.size)}</dt>
             <dd>
               <bdi class="value">{marked(file.name)}</bdi>
-              <button type="button" aria-label={`Download ${file.name}`} onClick={() => download(file)}>
-                Download
-              </button>
+              <Button text="Download" label={`Download ${file.name}`} onClick={() => download(file)} />
             </dd>
           </div>
         ))}

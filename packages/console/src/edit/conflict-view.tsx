@@ -7,6 +7,7 @@ import { displayOf, labelOf } from "../items/field-types.ts";
 import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 import { isolate } from "../ui/texts.ts";
+import { Button } from "../ui/button.tsx";
 
 interface Props {
   readonly sides: Sides;
@@ -42,13 +43,11 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
       <p>Someone saved this item while you were editing. Choose which values to keep.</p>
       <div class="actions">
         {SIDE_NAMES.map((side) => (
-          <button
+          <Button
             key={side}
-            type="button"
+            text={SIDES[side].all}
             onClick={() => (choices.value = Object.fromEntries(rows.map(({ key }) => [key, side])))}
-          >
-            {SIDES[side].all}
-          </button>
+          />
         ))}
       </div>
       {rows.map((row) => (
@@ -61,10 +60,8 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
         />
       ))}
       <footer class="save-bar">
-        <button type="button" onClick={onCancel}>
-          Back to the form
-        </button>
-        <button class="primary">Save</button>
+        <Button text="Back to the form" onClick={onCancel} />
+        <Button type="submit" text="Save" class="primary" />
       </footer>
     </form>
   );

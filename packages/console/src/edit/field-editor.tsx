@@ -2,7 +2,6 @@ import type { RefObject } from "preact";
 import { useSignal } from "@preact/signals";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isGeneratable, labelOf, titleOfField, displayOf } from "../items/field-types.ts";
-import { Icon } from "../ui/icon.tsx";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
 import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
@@ -14,6 +13,7 @@ import { useDrop } from "../ui/drop.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import { Select } from "../ui/controls.tsx";
 import { named } from "../ui/texts.ts";
+import { Button } from "../ui/button.tsx";
 
 /** One field of the form: its value, and below that on demand its name, type, section and place. */
 
@@ -44,22 +44,17 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
       <div class="line">
         <ValueInput field={field} label={name} onChange={(value) => set({ value })} />
         {isGeneratable(field) && (
-          <button type="button" aria-label={`Generate ${name}`} aria-haspopup="dialog" onClick={() => onGenerate(field)}>
-            Generate
-          </button>
+          <Button text="Generate" label={`Generate ${name}`} aria-haspopup="dialog" onClick={() => onGenerate(field)} />
         )}
         {field.type === "OTP" && <QrPicture name={name} zone={zone} onRead={(value) => set({ value })} />}
-        <button
-          type="button"
-          class="plain"
-          aria-label={`Settings of ${name}`}
+        <Button
+          icon="more"
+          label={`Settings of ${name}`}
           title="Name, type, section, place"
           aria-expanded={open}
           aria-controls={open ? panel : undefined}
           onClick={() => setOpen(!open)}
-        >
-          <Icon name="more" />
-        </button>
+        />
       </div>
       {open && <Settings id={panel} field={field} draft={draft} change={change} set={set} />}
     </div>
@@ -114,9 +109,7 @@ function OrderButtons({ field, draft, change }: Pick<Props, "field" | "draft" | 
   return (
     <div class="place">
       <MoveButtons id={field.id} name={name} index={group.indexOf(field)} length={group.length} onMove={onMove} />
-      <button type="button" aria-label={`Remove ${name}`} onClick={remove}>
-        Remove
-      </button>
+      <Button text="Remove" label={`Remove ${name}`} onClick={remove} />
     </div>
   );
 }
@@ -237,15 +230,13 @@ function QrPicture({ name, zone, onRead }: QrProps) {
   }, []);
   return (
     <>
-      <button
-        type="button"
-        aria-label={`Read QR code for ${name}`}
+      <Button
+        text="Read QR code"
+        label={`Read QR code for ${name}`}
         title="From a picture, which can also be pasted or dropped here"
         aria-disabled={reading}
         onClick={() => input.current!.click()}
-      >
-        Read QR code
-      </button>
+      />
       <input
         ref={input}
         type="file"

@@ -16,6 +16,7 @@ import { Generator } from "./generator.tsx";
 import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
 import { Check, Select } from "../ui/controls.tsx";
 import { withCategory } from "./new-draft.ts";
+import { Button } from "../ui/button.tsx";
 
 interface Props {
   readonly editor: Editor;
@@ -117,12 +118,8 @@ function SaveBar({ editor, onCancel }: Omit<Props, "onSave">) {
           {explainSave(status.error)}
         </p>
       )}
-      <button type="button" onClick={onCancel}>
-        Cancel
-      </button>
-      <button class="primary" aria-disabled={saving}>
-        {saving ? "Saving…" : "Save"}
-      </button>
+      <Button text="Cancel" onClick={onCancel} />
+      <Button type="submit" text={saving ? "Saving…" : "Save"} class="primary" aria-disabled={saving} />
     </footer>
   );
 }
@@ -158,9 +155,7 @@ function Sections(props: FieldsProps) {
           <FieldGroup {...props} section={section} />
         </fieldset>
       ))}
-      <button type="button" id="add-section" disabled={draft.sections.length >= LIMITS.list} onClick={add}>
-        Add section
-      </button>
+      <Button text="Add section" id="add-section" disabled={draft.sections.length >= LIMITS.list} onClick={add} />
     </>
   );
 }
@@ -177,15 +172,13 @@ function FieldGroup({ draft, change, onGenerate, section }: FieldsProps & { read
       {fieldsOf(draft, section.id).map((field) => (
         <FieldEditor key={field.id} field={field} draft={draft} change={change} onGenerate={onGenerate} />
       ))}
-      <button
-        type="button"
+      <Button
+        text="Add field"
         id={addId(section.id)}
-        aria-label={section.id === "" ? "Add field" : `Add field to ${section.label || "new section"}`}
+        label={section.id === "" ? "Add field" : `Add field to ${section.label || "new section"}`}
         disabled={draft.fields.length >= LIMITS.list}
         onClick={add}
-      >
-        Add field
-      </button>
+      />
     </div>
   );
 }
@@ -207,9 +200,7 @@ function SectionHeader({ draft, change, section, index }: PartProps & { readonly
         input={{ id: `section ${section.id}` }}
       />
       <MoveButtons id={section.id} name={`section ${name}`} index={index} length={sections.length} onMove={onMove} />
-      <button type="button" aria-label={`Remove section ${name}`} title="Its fields stay" onClick={remove}>
-        Remove
-      </button>
+      <Button text="Remove" label={`Remove section ${name}`} title="Its fields stay" onClick={remove} />
     </div>
   );
 }
@@ -242,9 +233,7 @@ function UrlEditors({ draft, change }: PartProps) {
           <SignButton label={`Remove URL ${index + 1}`} sign="×" onClick={() => remove(index)} />
         </div>
       ))}
-      <button type="button" id="add-url" disabled={urls.length >= LIMITS.list} onClick={add}>
-        Add URL
-      </button>
+      <Button text="Add URL" id="add-url" disabled={urls.length >= LIMITS.list} onClick={add} />
     </fieldset>
   );
 }

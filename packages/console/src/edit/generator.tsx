@@ -5,6 +5,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { SecretText } from "../ui/reveal.tsx";
 import { named } from "../ui/texts.ts";
 import { generate } from "./draft.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The dialog that makes a password in the browser, and shows its strength. */
 
@@ -65,12 +66,8 @@ export function Generator({ name, onUse, onClose }: Props) {
           />
         </label>
         <div class="buttons">
-          <button type="button" onClick={() => drawn.value++}>
-            Regenerate
-          </button>
-          <button class="primary" disabled={!password}>
-            Use password
-          </button>
+          <Button text="Regenerate" onClick={() => drawn.value++} />
+          <Button type="submit" text="Use password" class="primary" disabled={!password} />
         </div>
       </form>
     </Dialog>

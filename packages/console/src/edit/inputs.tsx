@@ -1,5 +1,6 @@
 import { fits, LIMITS } from "@item-vault/model/limits";
 import { afterRender } from "../ui/page.tsx";
+import { Button } from "../ui/button.tsx";
 
 /** The inputs that the parts of the form share. */
 
@@ -42,9 +43,7 @@ interface ButtonProps {
 }
 
 export const SignButton = ({ label, sign, ...rest }: ButtonProps) => (
-  <button type="button" class="plain" aria-label={label} title={label} {...rest}>
-    {sign}
-  </button>
+  <Button text={sign} class="plain" label={label} title={label} {...rest} />
 );
 
 interface MoveProps {

@@ -18,6 +18,7 @@ import { ConflictView } from "./conflict-view.tsx";
 import { Editor } from "./editor.ts";
 import { ItemForm } from "./form.tsx";
 import { templateOf } from "./new-draft.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The pages that edit an Item and make a new one. */
 
@@ -121,12 +122,8 @@ function Deleted({ editor, onCreate }: { readonly editor: Editor; readonly onCre
       <p>This item was deleted. Your changes haven’t been saved.</p>
       {item && item.files.length > 0 && <p>The new item will not have its files.</p>}
       <div class="actions">
-        <button type="button" class="primary" ref={first} onClick={onCreate}>
-          Create a new item
-        </button>
-        <button type="button" onClick={discard}>
-          Discard changes
-        </button>
+        <Button text="Create a new item" class="primary" ref={first} onClick={onCreate} />
+        <Button text="Discard changes" onClick={discard} />
       </div>
     </div>
   );

@@ -2,10 +2,10 @@ import type { Rotated } from "../state/rotated.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";
-import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
 import { capitalized, named } from "../ui/texts.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The dialog after a value was rotated. It has both, because the old one is often asked for where the new one is to be entered. */
 
@@ -55,10 +55,7 @@ function Value({ age, field, value, onCopy }: ValueProps) {
       <dd>
         {revealed ? <SecretText value={value} /> : <HiddenValue />}
         <RevealButton name={name} revealed={revealed} toggle={toggle} />
-        <button type="button" aria-label={`Copy ${name}`} onClick={() => onCopy(name, value)}>
-          <Icon name="copy" />
-          Copy
-        </button>
+        <Button icon="copy" text="Copy" label={`Copy ${name}`} onClick={() => onCopy(name, value)} />
       </dd>
     </div>
   );

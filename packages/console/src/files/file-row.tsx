@@ -3,11 +3,11 @@ import type { File as StoredFile, Item } from "@item-vault/client";
 import { loadContent } from "../state/content.ts";
 import { loadReferences, referenceActions } from "../references/actions.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
 import { marked } from "../ui/texts.ts";
+import { Button } from "../ui/button.tsx";
 
 interface Props {
   readonly item: Item;
@@ -49,12 +49,8 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
           <bdi>{marked(name)}</bdi>
           <span class="quiet">{[formatSize(size), section].filter(Boolean).join(" · ")}</span>
         </span>
-        <button type="button" class="plain" aria-label={`Preview ${name}`} title="Preview" onClick={onPreview}>
-          <Icon name="eye" />
-        </button>
-        <button type="button" class="plain" aria-label={`Download ${name}`} title="Download" onClick={onDownload}>
-          <Icon name="download" />
-        </button>
+        <Button icon="eye" label={`Preview ${name}`} title="Preview" onClick={onPreview} />
+        <Button icon="download" label={`Download ${name}`} title="Download" onClick={onDownload} />
         <Menu
           label={`More actions for ${name}`}
           actions={[...referenceActions({ file }, item), ...changes]}
@@ -83,8 +79,6 @@ export const Transfer = ({ label, done, size, onCancel }: TransferProps) => (
     <span class="quiet">
       {formatSize(done)} of {formatSize(size)}
     </span>
-    <button type="button" aria-label={`Cancel ${label}`} onClick={onCancel}>
-      Cancel
-    </button>
+    <Button text="Cancel" label={`Cancel ${label}`} onClick={onCancel} />
   </div>
 );

@@ -11,11 +11,11 @@ import { afterRender } from "../ui/page.tsx";
 import { FormDialog } from "../ui/form.tsx";
 import { useDrop } from "../ui/drop.ts";
 import { quoted, marked } from "../ui/texts.ts";
-import { Icon } from "../ui/icon.tsx";
 import { formatSize } from "../ui/size.ts";
 import { FileRow, Transfer } from "./file-row.tsx";
 import { PreviewDialog } from "./preview.tsx";
 import { addUploads, removeUpload, retryUpload, type Upload, uploads } from "./uploads.ts";
+import { Button } from "../ui/button.tsx";
 
 type Named = Pick<StoredFile, "id" | "name">;
 
@@ -62,12 +62,7 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
     <section ref={section} class="files" aria-label="Files">
       <header>
         <h2 tabIndex={-1}>Files</h2>
-        {mayWrite && (
-          <button type="button" onClick={() => choose()}>
-            <Icon name="plus" />
-            Add files
-          </button>
-        )}
+        {mayWrite && <Button icon="plus" text="Add files" onClick={() => choose()} />}
       </header>
       {rows.length > 0 && <ul>{rows}</ul>}
       {mayWrite && <p class="quiet drop-hint">Drop files here, up to {formatSize(LIMITS.file)} each</p>}
@@ -124,11 +119,7 @@ function DeleteDialog({ item: { id, vault }, file, onClose }: Readonly<{ item: I
 const DamagedFileRow = ({ name, onDelete }: { readonly name: string; readonly onDelete: (() => void) | undefined }) => (
   <li class="file">
     <span class="name">{name}</span>
-    {onDelete && (
-      <button type="button" class="plain" aria-label={`Delete ${name}`} onClick={onDelete}>
-        Delete
-      </button>
-    )}
+    {onDelete && <Button text="Delete" class="plain" label={`Delete ${name}`} onClick={onDelete} />}
   </li>
 );
 
@@ -149,13 +140,9 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
           </p>
           <p class="actions">
             {!(error instanceof ItemVaultError && error.status === 413) && (
-              <button type="button" onClick={() => retryUpload(id)}>
-                Try again
-              </button>
+              <Button text="Try again" onClick={() => retryUpload(id)} />
             )}
-            <button type="button" aria-label={`Dismiss ${name}`} onClick={dismiss}>
-              Dismiss
-            </button>
+            <Button text="Dismiss" label={`Dismiss ${name}`} onClick={dismiss} />
           </p>
         </div>
       </li>

@@ -15,7 +15,7 @@ import { session, canOpen } from "../state/session.ts";
 import { recall, remember } from "../ui/look.ts";
 import { keepFocus } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
-import { formatFromNow } from "../ui/day.tsx";
+import { formatFromNow } from "../ui/relative-time.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 

@@ -2,7 +2,7 @@ import type { AdminDependency as Dependency } from "@item-vault/client";
 import { ENDING } from "@item-vault/model/ending";
 import type { ViewName } from "../routes.ts";
 import { plural } from "../ui/plural.ts";
-import { formatFromNow } from "../ui/day.tsx";
+import { formatFromNow } from "../ui/relative-time.ts";
 import { formatSize } from "../ui/size.ts";
 import { DAY_MS } from "../ui/time.ts";
 

@@ -1,6 +1,6 @@
 import type { Difference } from "./difference.ts";
-import { Icon } from "../ui/icon.tsx";
 import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
+import { Button } from "../ui/button.tsx";
 
 /** The differences between two states of an Item: a row for each, with the value of each side. */
 
@@ -49,15 +49,7 @@ function Row({ row, before, after, onRestore }: RowProps) {
         <span>{row.name}</span>
         {row.concealed && <RevealButton name={row.name} revealed={revealed} toggle={toggle} />}
         {onRestore && row.part && (
-          <button
-            type="button"
-            class="plain"
-            aria-label={`Restore ${row.name}`}
-            title="Restore this alone"
-            onClick={() => onRestore(row)}
-          >
-            <Icon name="back" />
-          </button>
+          <Button icon="back" label={`Restore ${row.name}`} title="Restore this alone" onClick={() => onRestore(row)} />
         )}
       </th>
       <td data-label={before}>

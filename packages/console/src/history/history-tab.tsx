@@ -12,6 +12,7 @@ import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { VersionPanel } from "./version-panel.tsx";
 import { call } from "../state/client.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
 export function HistoryTab({ opened }: { readonly opened: Opened }) {
@@ -44,11 +45,7 @@ export function HistoryTab({ opened }: { readonly opened: Opened }) {
       {!loading && error === undefined && earlier.length === 0 && !hasMore && (
         <p class="quiet">{explainNone(session.value!.settings)}</p>
       )}
-      {hasMore && !loading && error === undefined && (
-        <button type="button" onClick={load}>
-          Show more
-        </button>
-      )}
+      {hasMore && !loading && error === undefined && <Button text="Show more" onClick={load} />}
     </>
   );
 }
@@ -60,9 +57,7 @@ function ShowChanges({ changes }: { readonly changes: Changes }) {
   if (!missing) return null;
   return (
     <div class="show-changes">
-      <button type="button" aria-disabled={busy} onClick={show}>
-        Show what changed
-      </button>
+      <Button text="Show what changed" aria-disabled={busy} onClick={show} />
       <output class="quiet">{busy ? "Reading the versions…" : "Reads every version; this is logged."}</output>
     </div>
   );

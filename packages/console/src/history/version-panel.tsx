@@ -17,6 +17,7 @@ import { type RestorablePart, withPart } from "../items/comparison.ts";
 import { draftOf } from "../items/draft.ts";
 import { titleOf } from "../items/categories.ts";
 import { FormDialog } from "../ui/form.tsx";
+import { Button } from "../ui/button.tsx";
 
 interface Props {
   readonly id: string;
@@ -74,14 +75,12 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
       )}
       <p class="actions">
         {writable && (
-          <button
-            type="button"
+          <Button
+            text={`Restore version ${version}`}
             class="primary"
             disabled={busy.value || rows === undefined}
             onClick={() => void restore(() => restoreVersion(opened, version))}
-          >
-            Restore version {version}
-          </button>
+          />
         )}
         {may(item.vault.id, "d") && <DestroyVersion item={item} version={version} onDestroyed={onDestroyed} />}
       </p>
@@ -143,9 +142,7 @@ function DestroyVersion({ item, version, onDestroyed }: DestroyVersionProps) {
   };
   return (
     <>
-      <button type="button" class="danger" onClick={() => (asking.value = true)}>
-        Delete permanently…
-      </button>
+      <Button text="Delete permanently…" class="danger" onClick={() => (asking.value = true)} />
       {asking.value && (
         <FormDialog
           title={`Delete version ${version} permanently?`}

@@ -2,10 +2,10 @@ import { useSignal } from "@preact/signals";
 import { addressOf } from "../state/route.ts";
 import { may, transferTargets } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
-import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { write } from "./write.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The buttons of an Item. Those that write are shown to a session that may write to the vault. */
 
@@ -30,15 +30,13 @@ export function FavoriteAction({ opened }: Props) {
   const waiting = useSignal(false);
   if (!isWritable(opened)) return null;
   return (
-    <button
-      type="button"
+    <Button
+      icon="star"
+      text="Favorite"
       aria-pressed={favorite}
       aria-disabled={waiting.value}
       onClick={() => void write(waiting, (writes) => writes.setFavorite(opened.item, !favorite))}
-    >
-      <Icon name="star" />
-      Favorite
-    </button>
+    />
   );
 }
 

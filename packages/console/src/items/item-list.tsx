@@ -33,6 +33,7 @@ import { ListHeader } from "./list-header.tsx";
 import { NewItemButton } from "./new-item.tsx";
 import { Tile } from "./tile.tsx";
 import type { ItemSummary } from "@item-vault/client";
+import { Button } from "../ui/button.tsx";
 
 /** The list of Items. */
 
@@ -168,11 +169,7 @@ function Empty() {
             Import items
           </a>
         )}
-        {all && (
-          <button type="button" onClick={showAll}>
-            {all}
-          </button>
-        )}
+        {all && <Button text={all} onClick={showAll} />}
       </div>
     </div>
   );

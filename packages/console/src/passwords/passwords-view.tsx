@@ -15,6 +15,7 @@ import { plural } from "../ui/plural.ts";
 import { VaultFilter } from "../ui/controls.tsx";
 import { checkItems, type CheckResult } from "./check.ts";
 import { GROUP_LIST } from "./groups.ts";
+import { Button } from "../ui/button.tsx";
 
 interface Running {
   readonly all: number;
@@ -75,9 +76,7 @@ export function PasswordsView() {
           <div class="buttons">
             <VaultFilter label="Vaults to check" vaults={readable} value={chosen} onChange={(id) => (vault.value = id)} />
             {items.length > 0 && (
-              <button type="button" class="primary" onClick={() => void check(items)}>
-                Check {plural(items.length, "item")}
-              </button>
+              <Button text={`Check ${plural(items.length, "item")}`} class="primary" onClick={() => void check(items)} />
             )}
           </div>
         )}
@@ -103,9 +102,7 @@ const Progress = ({ all, tried, onStop }: Running & { readonly onStop: () => voi
       <progress max={all} value={tried} />
     </label>
     <p class="actions">
-      <button type="button" onClick={onStop}>
-        Stop
-      </button>
+      <Button text="Stop" onClick={onStop} />
     </p>
   </>
 );

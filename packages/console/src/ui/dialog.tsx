@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sessionState } from "../state/session.ts";
 import { newDialog, openDialogs } from "../state/toasts.ts";
 import { Toasts } from "./toasts.tsx";
+import { Button } from "./button.tsx";
 
 interface Props {
   readonly title: string;
@@ -16,9 +17,7 @@ interface Props {
 /** The button of a dialog that asks nothing. */
 export const Done = ({ onClose }: { readonly onClose: () => void }) => (
   <div class="buttons">
-    <button type="button" class="primary" onClick={onClose}>
-      Done
-    </button>
+    <Button text="Done" class="primary" onClick={onClose} />
   </div>
 );
 
@@ -70,11 +69,7 @@ function ModalDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
     <dialog ref={dialog} aria-label={title} onCancel={onCancel} onClose={onClosed}>
       <header>
         <h2>{title}</h2>
-        {onClose && (
-          <button type="button" class="plain" aria-label="Close" onClick={onClose}>
-            ×
-          </button>
-        )}
+        {onClose && <Button text="×" class="plain" label="Close" onClick={onClose} />}
       </header>
       <Toasts dialog={self} />
       {children}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { canRepeat, explain, needsReload, isErrorKind } from "../failures/explain.ts";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
 
 interface Props {
   readonly error: unknown;
@@ -25,9 +26,10 @@ export function Failure({ error, retry, children }: Props) {
     <div class="failure" role="alert">
       <p>{explain(error)}</p>
       {retry && canRepeat(error) && (
-        <button type="button" onClick={needsReload(error) ? () => location.reload() : retry}>
-          {needsReload(error) ? "Reload" : "Try again"}
-        </button>
+        <Button
+          text={needsReload(error) ? "Reload" : "Try again"}
+          onClick={needsReload(error) ? () => location.reload() : retry}
+        />
       )}
       {children}
     </div>

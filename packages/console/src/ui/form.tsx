@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
 import { explain } from "../failures/explain.ts";
 import { Dialog } from "./dialog.tsx";
+import { Button } from "./button.tsx";
 
 interface Props {
   /** The action of the form. Errors are shown in the form, which keeps the input. */
@@ -51,14 +52,13 @@ export function Form({ action, submit, disabled = false, message = "", look = "d
         </p>
       )}
       <div class="buttons">
-        {onCancel && (
-          <button type="button" onClick={onCancel}>
-            {cancel}
-          </button>
-        )}
-        <button class={danger ? "danger" : second ? "" : "primary"} disabled={disabled || waiting.value}>
-          {submit}
-        </button>
+        {onCancel && <Button text={cancel} onClick={onCancel} />}
+        <Button
+          type="submit"
+          text={submit}
+          class={danger ? "danger" : second ? "" : "primary"}
+          disabled={disabled || waiting.value}
+        />
       </div>
     </form>
   );

@@ -1,5 +1,6 @@
 import { useCallback, useId, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icon.tsx";
+import { Button } from "./button.tsx";
 
 /** A button that opens a short list of further actions beside it. Escape and a click elsewhere close it. */
 
@@ -40,16 +41,7 @@ export function Menu({ label, actions, icon = "more", onOpen }: Props) {
   };
   return (
     <>
-      <button
-        ref={button}
-        type="button"
-        class="plain"
-        popovertarget={id}
-        aria-label={label}
-        title={icon === "more" ? "More" : label}
-      >
-        <Icon name={icon} />
-      </button>
+      <Button icon={icon} ref={button} popovertarget={id} label={label} title={icon === "more" ? "More" : label} />
       {/* The buttons are interactive; the list handles their keys, which bubble. */}
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div ref={list} id={id} class="menu-list" popover="auto" onBeforeToggle={onBeforeToggle} onKeyDown={moveInMenu}>

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { Icon } from "./icon.tsx";
+import { Button } from "./button.tsx";
 
 /** Values that are hidden until they are revealed. */
 
@@ -38,9 +38,7 @@ export function useReveal(value: string): Revealing {
 
 /** The button that reveals a value and hides it again. `name` is the name of the value. */
 export const RevealButton = ({ name, revealed, toggle }: Reveal & { readonly name: string }) => (
-  <button type="button" class="plain" aria-pressed={revealed} aria-label={`Reveal ${name}`} title="Reveal" onClick={toggle}>
-    <Icon name="eye" />
-  </button>
+  <Button icon="eye" aria-pressed={revealed} label={`Reveal ${name}`} title="Reveal" onClick={toggle} />
 );
 
 /** Longer values are keys or documents, which nobody reads by their characters: they have one colour. */

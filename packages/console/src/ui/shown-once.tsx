@@ -4,6 +4,7 @@ import { copy } from "./clipboard.ts";
 import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
 import { useKeptPlace } from "./leave.tsx";
+import { Button } from "./button.tsx";
 
 /** Dialogs of secrets that no later answer contains. */
 
@@ -85,9 +86,7 @@ export function ShownOnce({ title, secret, onClose, children }: Props) {
           </p>
         )}
         <div class="buttons">
-          <button type="button" onClick={close}>
-            {warns ? "Close without copying" : "Done"}
-          </button>
+          <Button text={warns ? "Close without copying" : "Done"} onClick={close} />
         </div>
       </div>
     </Dialog>

@@ -78,3 +78,12 @@ export const quoted = (name: string): string => `“${named(name)}”`;
 
 /** A name at the beginning of a title or of a message. */
 export const capitalized = (name: string): string => named(name.charAt(0).toUpperCase() + name.slice(1));
+
+/** The name under which a content is saved: without folders, control characters, and characters that change the order of others. */
+export function savedName(name: string): string {
+  const usable = name
+    .split(/[/\\]/)
+    .at(-1)!
+    .replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, "");
+  return /^\.*$/.test(usable) ? "file" : usable;
+}

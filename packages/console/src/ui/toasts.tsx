@@ -1,5 +1,6 @@
 import { keepFocus } from "./page.tsx";
 import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../state/toasts.ts";
+import { Button } from "./button.tsx";
 
 /**
  * Shows one message at a time, which screen readers announce without moving the focus. A message is in the innermost dialog that was open
@@ -30,14 +31,8 @@ function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast 
   return (
     <p class={`toast ${kind}`}>
       {text}
-      {action && (
-        <button type="button" onClick={act}>
-          {action.label}
-        </button>
-      )}
-      <button type="button" class="plain" aria-label="Dismiss" onClick={close}>
-        ×
-      </button>
+      {action && <Button text={action.label} onClick={act} />}
+      <Button text="×" class="plain" label="Dismiss" onClick={close} />
     </p>
   );
 }

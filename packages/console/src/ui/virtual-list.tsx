@@ -1,6 +1,7 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { afterRender } from "./page.tsx";
+import { rowsInView } from "./rows-in-view.ts";
 
 /** A list of rows of one height. Only the rows in view are in the page, so 10,000 rows cost no more than 20. */
 
@@ -92,15 +93,6 @@ export function VirtualList<T>({ label, rows, keyOf, row, current, query = "" }:
     </ul>
   );
 }
-
-/** Rows beyond the view, so that a fast scroll shows no gap. */
-const MARGIN = 8;
-
-/** Returns the range of rows in view: the first row, and the row after the last. Sizes are in pixels. */
-export const rowsInView = (top: number, view: number, height: number, count: number): [number, number] => [
-  Math.max(0, Math.floor(top / height) - MARGIN),
-  Math.min(count, Math.ceil((top + view) / height) + MARGIN),
-];
 
 /** Returns the scroll position and the visible height of a list, in pixels, and the row that Tab reaches. `count` is the number of rows. */
 function useActiveRow(list: RefObject<HTMLUListElement | null>, count: number) {
