@@ -8,6 +8,7 @@ import { oneOf, scope, tokenScope } from "../model/scope.ts";
 import { anyId, fault, integer, optional, rule, text } from "../model/text.ts";
 import { DAY, SECOND } from "../model/time.ts";
 import { permissionIn } from "../model/permission.ts";
+import { byNarrowAdmin, NARROW_ADMIN_NAMES } from "../model/token-kind.ts";
 import { issuerUrlFault, publicUrlFault } from "../model/public-url.ts";
 import { givenKeys } from "../model/workload-keys.ts";
 import { PRESET_NAMES, presetOf } from "../model/workload-presets.ts";
@@ -21,6 +22,9 @@ import { ruleClaims } from "../model/workload-rule.ts";
 
 /** The name of a vault or token. */
 const name = text(LIMITS.title).check(z.minLength(1, "is empty"));
+
+/** The name of the file of `item-vault apply` that makes something (contract 13.29). */
+const managedBy = optional(name);
 
 /** A quota; `null` stands for the default. */
 const quotaLimit = z.nullish(integer(0, COUNT_MAX));
@@ -55,21 +59,26 @@ export const newChildToken = z.strictObject({
   binding: optional(z.literal(false, "is for a token that the admin issues")),
 });
 
+/** Attributes that only a token of vaults has. */
+const OF_VAULTS = ["vaults", "binding", "stale", "delegate"];
+
 /** Contract 13.14. */
 export const newToken = z
   .strictObject({
     ...tokenInput,
     vaults: optional(tokenScope),
     binding: optional(z.boolean()),
-    backupsOnly: optional(z.boolean()),
+    managedBy,
+    ...byNarrowAdmin(() => optional(z.boolean())),
   })
   .check(
-    rule("vaults", "is missing", ({ vaults, backupsOnly }) => backupsOnly === true || vaults !== undefined),
-    rule(
-      "backupsOnly",
-      "does not go with vaults, binding, stale or delegate",
-      ({ vaults, binding, stale, delegate, backupsOnly }) =>
-        !backupsOnly || (vaults === undefined && !binding && stale === undefined && !delegate),
+    rule("vaults", "is missing", (token) => NARROW_ADMIN_NAMES.some((one) => token[one]) || token.vaults !== undefined),
+    ...NARROW_ADMIN_NAMES.map((narrow, index) =>
+      rule<Readonly<Record<string, unknown>>>(
+        narrow,
+        "does not go with vaults, binding, stale, delegate or another of its kind",
+        (token) => !token[narrow] || ![...OF_VAULTS, ...NARROW_ADMIN_NAMES.toSpliced(index, 1)].some((one) => token[one]),
+      ),
     ),
     // Nobody has the text of a token for service bindings, so it issues none.
     rule("delegate", "does not go with binding", ({ binding, delegate }) => !binding || !delegate),
@@ -83,7 +92,7 @@ export const newToken = z
   );
 
 /** Contract 25.2. */
-export const newPerson = z.strictObject({ email: emailInput, vaults: scope, admin: optional(z.boolean()) });
+export const newPerson = z.strictObject({ email: emailInput, vaults: scope, admin: optional(z.boolean()), managedBy });
 
 /** Contract 25.4. An email that was ignored would be a change that did not happen. */
 export const personChange = z.strictObject({
@@ -114,6 +123,7 @@ export const newIssuer = (allowedOrigins: readonly string[]) =>
       preset: optional(z.enum(PRESET_NAMES, fault(`is not ${oneOf(PRESET_NAMES)}`))),
       jwks: optional(givenKeys),
       once: optional(z.boolean()),
+      managedBy,
     })
     .check(({ value: { issuer, jwks, preset }, issues }) => {
       const message = issuerUrlFault(issuer, jwks ? "given" : "fetched", allowedOrigins);
@@ -136,6 +146,7 @@ export const newRule = z
     dialect: optional(dialect),
     people: optional(z.boolean()),
     admin: optional(z.boolean()),
+    managedBy,
   })
   .check(
     rule("admin", "does not go without people", ({ people, admin }) => people === true || !admin),
@@ -182,7 +193,7 @@ const rotateSecret = optional(
 
 /** Contract 17.4. `allowedOrigins` need not be public. */
 export const newWebhook = (allowedOrigins: readonly string[]) =>
-  z.strictObject({ url: webhookUrl(allowedOrigins), enabled: webhookEnabled });
+  z.strictObject({ url: webhookUrl(allowedOrigins), enabled: webhookEnabled, managedBy });
 
 /** Contract 17.5. `allowedOrigins` need not be public. */
 export const webhookChange = (allowedOrigins: readonly string[]) =>

@@ -1,5 +1,6 @@
 import type { Action, AdminResource } from "../model/activity.ts";
 import type { Permission } from "../model/permission.ts";
+import type { NarrowAdmin } from "../model/token-kind.ts";
 
 /** An operation of the API, as the router of the service and the OpenAPI document use it. */
 
@@ -12,8 +13,8 @@ export type GuardedAccess =
         readonly seals?: true;
         /** Only ADMIN_TOKEN itself, and no token of the admin routes (contract 8.18). */
         readonly secret?: true;
-        /** Also a token that only reads backups (contract 8.19). */
-        readonly backups?: true;
+        /** Also the tokens with this attribute (contract 8.19, 8.20). */
+        readonly narrow?: NarrowAdmin;
       }
     /**
      * The holder of a token. With a `permission`, the token needs that permission in the vault of the path. Without the

@@ -11,6 +11,8 @@ const CONSOLE: OpenAccess = { by: "console" };
 const BY_TOKEN: GuardedAccess = { by: "token" };
 const BY_ADMIN: GuardedAccess = { by: "admin" };
 const BY_ADMIN_SEALING: GuardedAccess = { by: "admin", seals: true };
+/** The lists that a configuration is compared with (contract 8.20). */
+const LIST_BY_ADMIN: GuardedAccess = { by: "admin", narrow: "adminRead" };
 
 /** A token with a permission in the vault of the path; outside of its scope a 403. */
 const READ: GuardedAccess = { by: "token", permission: "r", outside: "out_of_scope" };
@@ -39,7 +41,7 @@ const OF_RULE = { access: BY_ADMIN, resource: "RULE" } as const;
 const OF_WEBHOOK = { access: BY_ADMIN, resource: "WEBHOOK" } as const;
 const OF_BACKUP = { access: BY_ADMIN, resource: "BACKUP", action: "UNLOGGED" } as const;
 /** Operations that read the backups for a copy. */
-const OF_COPY = { ...OF_BACKUP, access: { by: "admin", backups: true } } as const;
+const OF_COPY = { ...OF_BACKUP, access: { by: "admin", narrow: "backupsOnly" } } as const;
 
 const VAULT = "/v1/vaults/:vault";
 const ITEMS = `${VAULT}/items`;
@@ -152,7 +154,7 @@ export const OPERATIONS = {
   listEvents: { method: "GET", path: `${VAULT}/events`, access: LIST, action: "READ", follows: true, local: true },
   streamAllEvents: { method: "GET", path: "/v1/events", access: BY_TOKEN, action: "UNLOGGED", follows: true, local: true },
 
-  listAllVaults: { method: "GET", path: ADMIN_VAULTS, access: BY_ADMIN, action: "READ" },
+  listAllVaults: { method: "GET", path: ADMIN_VAULTS, access: LIST_BY_ADMIN, action: "READ" },
   createVault: {
     method: "POST",
     path: ADMIN_VAULTS,
@@ -172,7 +174,7 @@ export const OPERATIONS = {
   },
   deleteVault: { method: "DELETE", path: ADMIN_VAULT, access: BY_ADMIN, action: "DELETE", idempotent: true },
 
-  listTokens: { method: "GET", path: ADMIN_TOKENS, ...OF_TOKEN, action: "READ" },
+  listTokens: { method: "GET", path: ADMIN_TOKENS, ...OF_TOKEN, access: LIST_BY_ADMIN, action: "READ" },
   createToken: {
     method: "POST",
     path: ADMIN_TOKENS,
@@ -199,7 +201,7 @@ export const OPERATIONS = {
   stopJob: { method: "DELETE", path: JOB, ...OF_JOB, action: "DELETE" },
   listJobFindings: { method: "GET", path: `${JOB}/findings`, ...OF_JOB, action: "UNLOGGED" },
 
-  listPeople: { method: "GET", path: PEOPLE, ...OF_PERSON, action: "READ" },
+  listPeople: { method: "GET", path: PEOPLE, ...OF_PERSON, access: LIST_BY_ADMIN, action: "READ" },
   addPerson: {
     method: "POST",
     path: PEOPLE,
@@ -213,7 +215,7 @@ export const OPERATIONS = {
   changePerson: { method: "PATCH", path: PERSON, ...OF_PERSON, access: BY_ADMIN_SEALING, action: "UPDATE", json: true },
   removePerson: { method: "DELETE", path: PERSON, ...OF_PERSON, action: "DELETE" },
 
-  listIssuers: { method: "GET", path: ISSUERS, ...OF_ISSUER, action: "READ" },
+  listIssuers: { method: "GET", path: ISSUERS, ...OF_ISSUER, access: LIST_BY_ADMIN, action: "READ" },
   createIssuer: {
     method: "POST",
     path: ISSUERS,
@@ -225,7 +227,7 @@ export const OPERATIONS = {
   },
   getIssuer: { method: "GET", path: ISSUER, ...OF_ISSUER, action: "READ" },
   deleteIssuer: { method: "DELETE", path: ISSUER, ...OF_ISSUER, action: "DELETE" },
-  listRules: { method: "GET", path: RULES, ...OF_RULE, action: "READ" },
+  listRules: { method: "GET", path: RULES, ...OF_RULE, access: LIST_BY_ADMIN, action: "READ" },
   createRule: {
     method: "POST",
     path: RULES,
@@ -240,7 +242,7 @@ export const OPERATIONS = {
   deleteRule: { method: "DELETE", path: RULE, ...OF_RULE, action: "DELETE" },
   exchangeToken: { method: "POST", path: "/v1/token-exchange", access: EVERYBODY },
 
-  listWebhooks: { method: "GET", path: WEBHOOKS, ...OF_WEBHOOK, action: "READ" },
+  listWebhooks: { method: "GET", path: WEBHOOKS, ...OF_WEBHOOK, access: LIST_BY_ADMIN, action: "READ" },
   createWebhook: { method: "POST", path: WEBHOOKS, ...OF_WEBHOOK, action: "CREATE", json: true, idempotent: true },
   getWebhook: { method: "GET", path: WEBHOOK, ...OF_WEBHOOK, action: "READ" },
   updateWebhook: { method: "PATCH", path: WEBHOOK, ...OF_WEBHOOK, action: "UPDATE", json: true, idempotent: true },

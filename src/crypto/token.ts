@@ -6,7 +6,7 @@ import { LIMITS } from "../model/limits.ts";
 import type { IssuerPolicy, RulePolicy } from "../model/workload-rule.ts";
 import type { Scope } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
-import type { TokenKind } from "../model/token-kind.ts";
+import { byNarrowAdmin, NARROW_ADMIN_NAMES, type NarrowAdmin, type TokenKind } from "../model/token-kind.ts";
 import { MINUTE } from "../model/time.ts";
 import { createCache } from "./cache.ts";
 import type { Keyring, VerifyingKey } from "./keyring.ts";
@@ -14,7 +14,10 @@ import { fingerprint } from "./seal.ts";
 
 /** Access tokens: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), which only this service issues and verifies. */
 
-export interface Claims {
+/** Only for a token of the kind `admin`: it serves only some of the admin routes (contract 8.19, 8.20). */
+export type NarrowClaims = { readonly [Name in NarrowAdmin]?: true | undefined };
+
+export interface Claims extends NarrowClaims {
   /** `jti`: the token's row in the allow-list. */
   readonly id: string;
   /** `sub`. */
@@ -37,8 +40,6 @@ export interface Claims {
   readonly admin?: true | undefined;
   /** Only for a person: the accounts used to sign in, by issuer (contract 25.14). Not in the text of a token. */
   readonly accounts?: Readonly<Record<string, string>> | undefined;
-  /** Only for a token of the kind `admin`: it can only read backups (contract 8.19). */
-  readonly backupsOnly?: true | undefined;
   /** The token can issue other tokens (contract 8.16). */
   readonly delegate?: true | undefined;
   /** Only for a token that another token issued (contract 8.16). */
@@ -50,6 +51,8 @@ export interface Claims {
   readonly rule?: RulePolicy | undefined;
   /** Only for a login's token (contract 28): the terminal that received the token. Not in the text of the token. */
   readonly login?: Terminal | undefined;
+  /** The name of the file of `item-vault apply` that has made the row (contract 13.29). Not in the text of a token. */
+  readonly managedBy?: string | undefined;
   /** Time of adding the person, in Unix seconds. Absent until the person is changed; `issuedAt` is then the time of the last change. */
   readonly since?: number | undefined;
 }
@@ -104,9 +107,9 @@ const encodedHeader = (key: VerifyingKey) => formatBase64url(new TextEncoder().e
  * 5.1.6), so equal claims give an equal token.
  */
 export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): Promise<string> {
-  const { dialect, vaults, stale, delegate, descent, kind, admin, backupsOnly } = claims;
+  const { dialect, vaults, stale, delegate, descent, kind, admin } = claims;
   const workload = kind === "workload" || undefined;
-  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent, workload, admin, backupsOnly })
+  return new SignJWT({ dialect, vaults: { ...vaults }, stale, delegate, descent, workload, admin, ...narrowOf(claims) })
     .setProtectedHeader(header(active))
     .setIssuer(ISSUER)
     .setAudience(audienceOf(claims))
@@ -116,6 +119,9 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
     .setExpirationTime(claims.expiresAt)
     .sign(active.signing);
 }
+
+/** Returns the attributes of a narrow token of the admin routes. */
+export const narrowOf = (claims: NarrowClaims) => byNarrowAdmin((name) => claims[name]);
 
 const audienceOf = ({ binding, kind }: Claims): string => (binding ? BINDING_AUDIENCE : kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE);
 
@@ -204,21 +210,12 @@ const isDescent = (value: unknown): value is Descent => {
   return hasIds && typeof issuedAt === "number";
 };
 
+const hasNarrowClaims = (payload: JWTPayload): payload is JWTPayload & NarrowClaims =>
+  NARROW_ADMIN_NAMES.every((name) => payload[name] === undefined || payload[name] === true);
+
 /** Returns undefined unless the claims have the shape that `signToken` issues. */
 function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
-  const {
-    jti: id,
-    sub: name,
-    iat: issuedAt,
-    exp: expiresAt,
-    dialect,
-    vaults,
-    stale,
-    delegate,
-    descent,
-    workload,
-    backupsOnly,
-  } = payload;
+  const { jti: id, sub: name, iat: issuedAt, exp: expiresAt, dialect, vaults, stale, delegate, descent, workload } = payload;
   if (typeof id !== "string" || typeof name !== "string" || typeof issuedAt !== "number" || typeof expiresAt !== "number")
     return undefined;
   // The admin's id is not a UUID, and the coordinator looks up no row for it.
@@ -228,7 +225,8 @@ function parseClaims(payload: JWTPayload, now: number): Claims | undefined {
   if (delegate !== undefined && delegate !== true) return undefined;
   if (descent !== undefined && !isDescent(descent)) return undefined;
   if (workload !== undefined && (workload !== true || descent === undefined)) return undefined;
-  if (backupsOnly !== undefined && backupsOnly !== true) return undefined;
+  if (!hasNarrowClaims(payload)) return undefined;
   const kind = workload ? "workload" : undefined;
-  return { backupsOnly, id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent, kind };
+  const narrow = narrowOf(payload);
+  return { ...narrow, id, name, dialect, vaults: vaults as Scope, issuedAt, expiresAt, stale, delegate, descent, kind };
 }

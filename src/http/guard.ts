@@ -4,6 +4,7 @@ import { ADMIN } from "../model/operation.ts";
 import { NAMES_NOTHING } from "../model/ids.ts";
 import { isForItem, itemsIn, permissionIn, covers } from "../model/permission.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { NARROW_ADMIN_NAMES } from "../model/token-kind.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkRootKeys, explainFailure } from "../store/keys/root-keys.ts";
 import { checkSchema } from "../store/d1/schema.ts";
@@ -84,11 +85,15 @@ async function authenticateAdminBearer(
   const verified = await verifyToken(store.keyring, bearerOf(c), store.now, store.settings.tokensNotBefore, "admin");
   // Also before a refusal, so that its log entry names the person.
   if (verified.ok) c.set("admin", verified.value);
-  if (!verified.ok || access.secret || (verified.value.backupsOnly && !access.backups))
+  if (!verified.ok || access.secret || !servesNarrow(access, verified.value))
     return countFailure(c.env, addressOf(c), fail("unauthorized"));
   const inUse = await requireInUse(c.env, store, verified.value);
   return inUse.ok ? verified : inUse;
 }
+
+/** Returns false for a token that serves only some of the admin routes, and not this one. */
+const servesNarrow = ({ narrow }: GuardedAccess & { by: "admin" }, claims: VerifiedClaims): boolean =>
+  NARROW_ADMIN_NAMES.every((name) => !claims[name] || name === narrow);
 
 async function authenticateToken(
   { access, action }: Pick<Route, "access" | "action">,

@@ -50,6 +50,8 @@ export interface Webhook {
   /** Only in the answer to the request that made or replaced it. */
   readonly secret?: string | undefined;
   readonly state: WebhookState;
+  /** The name of the file of `item-vault apply` that has made it (contract 13.29). */
+  readonly managedBy?: string | undefined;
   readonly createdAt: number;
   readonly lastDelivery?: number | undefined;
   readonly lastError?: DeliveryError | undefined;
@@ -62,6 +64,7 @@ export interface Webhook {
 export interface NewWebhook {
   readonly url: string;
   readonly enabled: boolean;
+  readonly managedBy?: string | undefined;
 }
 
 export interface WebhookChange {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ROWS } from "../../src/api/openapi/document.ts";
 import type { Row } from "../../src/api/openapi/operation.ts";
 import { PERMISSIONS, type Permission } from "../../src/model/permission.ts";
+import { NARROW_ADMIN_NAMES, type NarrowAdmin } from "../../src/model/token-kind.ts";
 import { makeIssuer } from "../support/workloads.ts";
 import { ask, prepareTarget, startWorld, type Target, type World } from "../openapi/support/targets.ts";
 import { rowsByTable } from "../support/canary.ts";
@@ -70,10 +71,16 @@ beforeAll(async () => {
     "a token that issues tokens": world.token,
     "a token below it": (await client(world.token)("POST", "/v1/tokens", { body: issued })).body.token,
     ...Object.fromEntries(await Promise.all(withPermission)),
+    ...Object.fromEntries(await Promise.all(NARROW_ADMIN_NAMES.map(makeNarrow))),
     "the admin": env.ADMIN_TOKEN,
   };
   await admin("DELETE", `/v1/admin/vaults/${deleted}`);
 });
+
+async function makeNarrow(name: NarrowAdmin) {
+  const { body } = await admin("POST", "/v1/admin/tokens", { body: { name, [name]: true } });
+  return [`a token with ${name}`, body.token as string] as const;
+}
 
 function idsOf({ row, change }: Case): Record<string, string> {
   if (!change) return {};

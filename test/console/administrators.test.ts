@@ -1,8 +1,9 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { OPERATIONS } from "../../src/api/operations.ts";
+import { type OperationId, OPERATIONS } from "../../src/api/operations.ts";
 import { ROWS } from "../../src/api/openapi/document.ts";
 import { LIMITS } from "../../src/model/limits.ts";
+import type { NarrowAdmin } from "../../src/model/token-kind.ts";
 import { countingDatabase, limiterOf } from "../support/bindings.ts";
 import { signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
@@ -11,7 +12,7 @@ import { admin, type Client, client, makeToken, makeVault, type Reply, send, wit
 import { UNDER_LOAD } from "../support/waits.ts";
 import { deleteIssuers, makeIssuer } from "../support/workloads.ts";
 
-/** Administrators and the tokens of the admin routes (contract 8.18, 8.19, 25.11). */
+/** Administrators and the tokens of the admin routes (contract 8.18 to 8.20, 25.11). */
 
 const signedIn = servePeople();
 
@@ -58,10 +59,6 @@ const costOf = async (token: string) => {
   await client(token)("GET", "/v1/admin/vaults", { env: { DB: db } });
   return count.calls;
 };
-
-/** Issues a token that only reads backups. */
-const makeCopier = (attributes: object = {}) =>
-  admin("POST", "/v1/admin/tokens", { body: { name: "copy", backupsOnly: true, ...attributes } });
 
 describe("a token of an administrator", () => {
   it("opens the admin routes for an hour, and names the person as the actor in the log", async () => {
@@ -256,48 +253,61 @@ describe("administrators", () => {
   });
 });
 
-describe("a token that only reads backups", () => {
+/** What each narrow token opens, as the contract names it (contract 8.19, 8.20). */
+const OPENED: Readonly<Record<NarrowAdmin, readonly OperationId[]>> = {
+  backupsOnly: ["listBackups", "listVaultBackups", "listBackupObjects", "getBackupObject"],
+  adminRead: ["listAllVaults", "listTokens", "listPeople", "listIssuers", "listRules", "listWebhooks"],
+};
+
+describe.each([
+  ["backupsOnly", "/v1/admin/backups"],
+  ["adminRead", "/v1/admin/vaults"],
+] as const)("a token with %s", (narrow, path) => {
+  const make = (attributes: object = {}) =>
+    admin("POST", "/v1/admin/tokens", { body: { name: "narrow", [narrow]: true, ...attributes } });
+
   it("is issued without vaults, and its text is shown once", async () => {
-    const { status, body } = await makeCopier({ expiresIn: 3600 });
+    const { status, body } = await make({ expiresIn: 3600 });
     expect(status).toBe(200);
-    expect(body).toMatchObject({ name: "copy", admin: true, backupsOnly: true, token: expect.any(String) });
+    expect(body).toMatchObject({ name: "narrow", admin: true, [narrow]: true, token: expect.any(String) });
     expect(body.vaults).toEqual({});
     const shown = (await admin("GET", `/v1/admin/tokens/${body.id}`)).body;
-    expect([shown.backupsOnly, shown.token]).toEqual([true, undefined]);
+    expect([shown[narrow], shown.token]).toEqual([true, undefined]);
   });
 
-  it.each([{ vaults: {} }, { binding: true }, { stale: 1 }, { delegate: true }])("has none of %j", async (attributes) => {
-    expect((await makeCopier(attributes)).status).toBe(400);
-  });
+  it.each([{ vaults: {} }, { binding: true }, { stale: 1 }, { delegate: true }, { backupsOnly: true, adminRead: true }])(
+    "has none of %j",
+    async (attributes) => {
+      expect((await make(attributes)).status).toBe(400);
+    },
+  );
 
-  /** The GET routes of contract 21.8 and 21.9. */
-  const OPENED = new Set(["listBackups", "listVaultBackups", "listBackupObjects", "getBackupObject"]);
   const rows = ROWS.filter(({ access }) => access.by === "admin").map((row) => [row.operationId, row] as const);
 
-  it.each(rows)("on %s it is served only where the contract says so", async (operationId, row) => {
-    const { token } = (await makeCopier()).body;
-    const path = row.path.replaceAll(/\{\w+\}/g, crypto.randomUUID());
-    const reply = await client(token)(row.method.toUpperCase(), path, {
-      headers: { "CF-Connecting-IP": `2001:db8:b::${operationId.length}` },
+  it.each(rows)("on %s is served only where the contract says so", async (operationId, row) => {
+    const { token } = (await make()).body;
+    const url = row.path.replaceAll(/\{\w+\}/g, crypto.randomUUID());
+    const reply = await client(token)(row.method.toUpperCase(), url, {
+      headers: { "CF-Connecting-IP": `2001:db8:${narrow.length}::${operationId.length}` },
       ...(row.method === "get" || row.method === "delete" ? {} : { body: {} }),
     });
-    expect(reply.status === 401).toBe(!OPENED.has(operationId));
+    expect(reply.status === 401).toBe(!OPENED[narrow].includes(operationId));
   });
 
   it("names operations that exist", () => {
-    expect([...OPENED].filter((id) => !(id in OPERATIONS))).toEqual([]);
+    expect(OPENED[narrow].filter((id) => !(id in OPERATIONS))).toEqual([]);
   });
 
   it("ends when it is revoked", async () => {
-    const { id, token } = (await makeCopier()).body;
-    expect((await client(token)("GET", "/v1/admin/backups")).status).toBe(200);
+    const { id, token } = (await make()).body;
+    expect((await client(token)("GET", path)).status).toBe(200);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect(kindOf(await client(token)("GET", "/v1/admin/backups"))).toEqual(UNAUTHORIZED);
+    expect(kindOf(await client(token)("GET", path))).toEqual(UNAUTHORIZED);
   });
 
   it("is answered again for the same Idempotency-Key", async () => {
     const headers = { "Idempotency-Key": crypto.randomUUID() };
-    const body = { name: "copy", backupsOnly: true };
+    const body = { name: "narrow", [narrow]: true };
     const replies = [
       await admin("POST", "/v1/admin/tokens", { headers, body }),
       await admin("POST", "/v1/admin/tokens", { headers, body }),

@@ -1,6 +1,7 @@
 import { partsOf, type Row } from "../../src/api/openapi/operation.ts";
 import type { FailureKind } from "../../src/model/failure.ts";
 import { type Permission, PERMISSIONS } from "../../src/model/permission.ts";
+import { NARROW_ADMIN_NAMES, type NarrowAdmin } from "../../src/model/token-kind.ts";
 
 /**
  * The matrix of authorization (contract 4.5 to 4.7, 8.4, 8.5, 8.9): each operation with each caller, and with each object that is not its
@@ -34,7 +35,10 @@ export const TOKENS: Readonly<Record<string, Granted>> = {
   ),
 };
 
-export const CALLERS: readonly string[] = [...new Set([...STRANGERS, ...Object.keys(TOKENS), "the admin"])];
+/** Tokens that serve some of the admin routes, by their attribute (contract 8.19, 8.20). */
+const NARROW = new Map<string, NarrowAdmin>(NARROW_ADMIN_NAMES.map((name) => [`a token with ${name}`, name]));
+
+export const CALLERS: readonly string[] = [...new Set([...STRANGERS, ...Object.keys(TOKENS), ...NARROW.keys(), "the admin"])];
 
 /** The parameters of paths, with the objects that are tried in place of the target's own. All but `absent` exist. */
 const FOREIGN = {
@@ -98,7 +102,9 @@ export function expectedOf({ row, caller, change }: Case): FailureKind | undefin
   const { access } = row;
   if (access.by === "everybody") return undefined;
   if (access.by === "metrics") return caller === "the holder of METRICS_TOKEN" ? undefined : "unauthorized";
-  if (access.by === "admin") return caller === "the admin" ? notFound(row, change) : "unauthorized";
+  const narrow = NARROW.get(caller);
+  if (access.by === "admin")
+    return caller === "the admin" || (narrow && access.narrow === narrow) ? notFound(row, change) : "unauthorized";
   const token = TOKENS[caller];
   if (access.by !== "token" || !token) return "unauthorized";
   const live = caller === "a revoked token" ? "unauthorized" : notFound(row, change);

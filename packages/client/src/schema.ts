@@ -486,6 +486,8 @@ export interface Token {
   admin?: true;
   /** Whether it only reads backups (contract 8.19). */
   backupsOnly?: true;
+  /** Whether it only reads the lists of the admin (contract 8.20). */
+  adminRead?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -509,12 +511,16 @@ export interface IssuedToken {
   admin?: true;
   /** Whether it only reads backups (contract 8.19). */
   backupsOnly?: true;
+  /** Whether it only reads the lists of the admin (contract 8.20). */
+  adminRead?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
   expiresAt: Time;
   /** Whether the token is for service bindings (contract 18.5). */
   binding?: true;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). */
+  managedBy?: string;
   /** What a client sends as `Authorization: Bearer …`. No other answer contains it, except one to a repeated request. Absent for a token of service bindings, which no request can carry (contract 18.5). */
   token?: string;
 }
@@ -534,6 +540,8 @@ export interface ListedToken {
   admin?: true;
   /** Whether it only reads backups (contract 8.19). */
   backupsOnly?: true;
+  /** Whether it only reads the lists of the admin (contract 8.20). */
+  adminRead?: true;
   /** The token that has issued it (contract 8.16); absent: the admin has. */
   parent?: Id;
   createdAt: Time;
@@ -549,6 +557,8 @@ export interface ListedToken {
     /** What the program says of itself: its `User-Agent`. */
     program: string;
   };
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). */
+  managedBy?: string;
   /** When the token was revoked or expired; absent while it is in use. */
   endedAt?: Time;
 }
@@ -578,8 +588,12 @@ export interface NewToken {
   binding?: boolean | null;
   /** Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`. */
   stale?: number | null;
-  /** Whether the token only reads backups (contract 8.19); by default no. Then it has none of the others but `name` and `expiresIn`. */
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). At most 1024 bytes of UTF-8. */
+  managedBy?: string | null;
+  /** Whether the token only reads backups (contract 8.19); by default no. Then it has none of the others but `name`, `expiresIn` and `managedBy`. */
   backupsOnly?: boolean | null;
+  /** Whether the token only reads the lists of the admin (contract 8.20); by default no. Then it has none of the others but `name`, `expiresIn` and `managedBy`. */
+  adminRead?: boolean | null;
   /** Whether the token may issue others (contract 8.16); by default no. Not with `binding`. */
   delegate?: boolean | null;
 }
@@ -613,6 +627,8 @@ export interface Person {
   admin?: true;
   /** The rule by which the person has signed in; absent for a person who was added (contract 25.13). */
   rule?: Uuid;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). */
+  managedBy?: string;
   createdAt: Time;
   /** When the vaults were changed last; absent before. */
   updatedAt?: Time;
@@ -634,6 +650,8 @@ export interface NewPerson {
   vaults: Record<string, Permission>;
   /** Whether the person is an administrator; by default no. Only ADMIN_TOKEN makes one (contract 25.11). */
   admin?: boolean | null;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). At most 1024 bytes of UTF-8. */
+  managedBy?: string | null;
 }
 
 /** A change of a person (contract 25.4). */
@@ -659,6 +677,8 @@ export interface Issuer {
     /** JWKs (RFC 7517 section 4). */
     keys: Array<Record<string, unknown>>;
   };
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). */
+  managedBy?: string;
   createdAt: Time;
 }
 
@@ -682,6 +702,8 @@ export interface Rule {
   people?: true;
   /** Whether these people are administrators (contract 25.11). */
   admin?: true;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). */
+  managedBy?: string;
   createdAt: Time;
 }
 
@@ -733,6 +755,8 @@ export interface NewIssuer {
   } | null;
   /** Whether each of its tokens is exchanged once. By default yes, and no for `kubernetes` and `gitlab`. */
   once?: boolean | null;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). At most 1024 bytes of UTF-8. */
+  managedBy?: string | null;
 }
 
 /** A rule to add or to test (contract 27.3, 27.5). */
@@ -757,6 +781,8 @@ export interface NewRule {
   people?: boolean | null;
   /** Only with `people`: whether they are administrators; by default no. Only ADMIN_TOKEN makes such a rule (contract 25.11). */
   admin?: boolean | null;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). At most 1024 bytes of UTF-8. */
+  managedBy?: string | null;
 }
 
 /** A session of the console (contract 24.4). */
@@ -1203,6 +1229,8 @@ export interface Webhook {
   enabled: boolean;
   /** PAUSED: attempts have failed for a day. DISABLED: by the admin or by a 410. */
   state: "ACTIVE" | "PAUSED" | "DISABLED";
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). */
+  managedBy?: string;
   createdAt: Time;
   /** Absent before the first delivery. */
   lastDelivery?: Time;
@@ -1255,6 +1283,8 @@ export interface NewWebhook {
   url: string;
   /** `false`: no event is delivered. */
   enabled?: boolean | null;
+  /** The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29). At most 1024 bytes of UTF-8. */
+  managedBy?: string | null;
 }
 
 /** What changes of a webhook (contract 17.5). */

@@ -27,7 +27,7 @@ export const createIssuer = serveBy({
     const { c, store } = call;
     const room = await requireRoom(store);
     if (!room.ok) return room;
-    const { name, issuer: url, preset = presetOf(url), once = onceByDefault(preset), jwks: keys } = input;
+    const { name, issuer: url, preset = presetOf(url), once = onceByDefault(preset), jwks: keys, managedBy } = input;
     const id = await newId(call, "new issuer");
     const times = { issuedAt: Math.floor(store.now / 1000), expiresAt: NEVER_SECONDS };
     const claims = {
@@ -38,6 +38,7 @@ export const createIssuer = serveBy({
       ...times,
       kind: "issuer",
       issuer: { url, preset, once, keys },
+      managedBy,
     } as const;
     const added = await insertNamed(store, claims, adminEntry(ISSUER, c, "CREATE", id));
     return added.ok ? ok({ json: presentIssuer(added.value), made: id }) : added;

@@ -33,7 +33,7 @@ export const getPerson = getOne("person", presentPerson);
 
 export const addPerson = serveBy({
   parse: ({ body }: ParseCall): Result<NewPerson> => parseValue(newPerson, body!.json, "the person"),
-  async handle(call: Call, { email, vaults, admin }: NewPerson): ReplyTo<"addPerson"> {
+  async handle(call: Call, { email, vaults, admin, managedBy }: NewPerson): ReplyTo<"addPerson"> {
     const { c, store } = call;
     if (admin && isAdministrator(c)) return refuseOfAdministrator();
     const room = await requireRoom(store);
@@ -49,6 +49,7 @@ export const addPerson = serveBy({
       expiresAt: NEVER_SECONDS,
       kind: "person",
       admin: admin || undefined,
+      managedBy,
     } as const;
     const added = await insertNamed(store, claims, adminEntry(PERSON, c, "CREATE", id));
     return added.ok ? ok({ json: presentPerson(added.value), made: id }) : added;
@@ -77,5 +78,6 @@ function presentPerson(person: Claims): Presented<Schemas.Person> {
   // The scope of a person has no Items (contract 25.2).
   const vaults = presentScope(person, "uuid") as Presented<Schemas.Person>["vaults"];
   const rule = person.descent?.ancestors.at(-1);
-  return { id: person.id, email: person.name, vaults, admin: person.admin, rule, createdAt, updatedAt };
+  const { admin, managedBy } = person;
+  return { id: person.id, email: person.name, vaults, admin, rule, managedBy, createdAt, updatedAt };
 }

@@ -61,6 +61,7 @@ export const createRule = serveBy({
       expiresAt: NEVER_SECONDS,
       kind: "rule",
       admin: admin || undefined,
+      managedBy: input.managedBy,
       descent: { ancestors: [row.id], issuedAt: above.issuedAt },
       rule: {
         claims: needed,

@@ -3,6 +3,7 @@ import { newToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { map, ok, type Result } from "../../model/result.ts";
+import { byNarrowAdmin } from "../../model/token-kind.ts";
 import { parseValue } from "../../model/text.ts";
 import { endToken } from "../../store/tokens/ended-tokens.ts";
 import { insertToken, loadToken, loadTokens } from "../../store/tokens/tokens.ts";
@@ -20,13 +21,14 @@ export const createToken = serveBy({
   parse: ({ body }: ParseCall): Result<NewToken> => parseValue(newToken, body!.json, "the token"),
   async handle(call: Call, input: NewToken): ReplyTo<"createToken"> {
     const { c, store } = call;
-    const { name, vaults = {}, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault, stale } = input;
-    const [binding, delegate, backupsOnly] = [input.binding, input.delegate, input.backupsOnly].map((one) => one || undefined);
-    const kind = backupsOnly && "admin";
+    const { name, vaults = {}, dialect = "uuid", expiresIn = LIMITS.tokenLifetimeDefault, stale, managedBy } = input;
+    const [binding, delegate] = [input.binding, input.delegate].map((one) => one || undefined);
+    const narrow = byNarrowAdmin((one) => input[one] || undefined);
+    const kind = Object.values(narrow).some(Boolean) ? "admin" : undefined;
     const issuedAt = Math.floor(store.now / 1000);
     const id = await newId(call, "new token");
     const times = { issuedAt, expiresAt: issuedAt + expiresIn };
-    const claims: Claims = { id, name, dialect, vaults, ...times, binding, stale, delegate, kind, backupsOnly };
+    const claims: Claims = { id, name, dialect, vaults, ...times, binding, stale, delegate, kind, managedBy, ...narrow };
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and the answer to a repeated request, contain it. A token for service bindings is in no

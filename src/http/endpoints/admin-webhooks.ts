@@ -20,7 +20,7 @@ export const getWebhook = (call: Call): ReplyTo<"getWebhook"> => answerOne(call,
 export const createWebhook = serveBy({
   parse({ body, store }: ParseCall): Result<NewWebhook> {
     const input = parseValue(newWebhook(store.settings.allowedOrigins), body!.json, "the webhook");
-    return input.ok ? ok({ url: input.value.url, enabled: input.value.enabled ?? true }) : input;
+    return input.ok ? ok({ ...input.value, enabled: input.value.enabled ?? true }) : input;
   },
   async handle(call: Call, webhook: NewWebhook): ReplyTo<"createWebhook"> {
     const room = await requireRoom(call.store);
@@ -62,7 +62,15 @@ async function answerOne(call: Call, request: Parameters<typeof sendWebhookReque
 }
 
 /** Presents a webhook (contract 17.1). */
-function presentWebhook({ url, secret, createdAt, lastDelivery, lastError, ...webhook }: Webhook): Presented<Schemas.Webhook> {
+function presentWebhook({
+  url,
+  managedBy,
+  secret,
+  createdAt,
+  lastDelivery,
+  lastError,
+  ...webhook
+}: Webhook): Presented<Schemas.Webhook> {
   return {
     ...webhook,
     url,
@@ -71,6 +79,7 @@ function presentWebhook({ url, secret, createdAt, lastDelivery, lastError, ...we
     createdAt: presentTime(createdAt),
     lastDelivery: lastDelivery === undefined ? undefined : presentTime(lastDelivery),
     lastError: lastError && { kind: lastError.kind, status: lastError.status, at: presentTime(lastError.at) },
+    managedBy,
     secret,
   };
 }

@@ -1,5 +1,5 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
-import type { Claims } from "../../crypto/token.ts";
+import { type Claims, narrowOf } from "../../crypto/token.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import { isId } from "../../model/ids.ts";
 import type { VaultScope } from "../../model/permission.ts";
@@ -37,6 +37,7 @@ export const presentIssuedToken = (
   ...presentToken(claims, dialect),
   vaults: presentScope(claims, claims.dialect),
   binding: claims.binding,
+  managedBy: claims.managedBy,
   token,
 });
 
@@ -54,7 +55,7 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
     parent: parent && writeId(parent, dialect),
     person: claims.kind === "person" || undefined,
     admin: claims.kind === "admin" || undefined,
-    backupsOnly: claims.backupsOnly,
+    ...narrowOf(claims),
     createdAt: createdAtOf(claims),
     expiresAt: expiryOf(claims),
   };
@@ -63,7 +64,10 @@ export function presentToken(claims: Claims, dialect: Dialect): Presented<Schema
 /** Presents a token in a list, including ended tokens and tokens with broken rows. */
 export function presentListedToken(token: ListedToken, dialect: Dialect): Presented<Schemas.ListedToken | Schemas.BrokenToken> {
   const endedAt = token.endedAt === undefined ? undefined : presentTime(token.endedAt);
-  if (!("broken" in token)) return { ...presentToken(token, dialect), binding: token.binding, login: token.login, endedAt };
+  if (!("broken" in token)) {
+    const { binding, login, managedBy } = token;
+    return { ...presentToken(token, dialect), binding, login, managedBy, endedAt };
+  }
   const { id, broken } = token;
   return {
     id: isId(id) ? writeId(id, dialect) : id,

@@ -21,6 +21,8 @@ export interface WebhookDefinition {
   readonly request: string;
   /** The request that made the secret. */
   readonly rotation?: string | undefined;
+  /** See `Claims.managedBy`. */
+  readonly managedBy?: string | undefined;
 }
 
 /** A row that was read. */

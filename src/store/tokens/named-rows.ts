@@ -90,8 +90,8 @@ async function repeated({ keyring }: Store, wanted: Claims, row: TokenRow): Prom
   return requestOf(opened.value) === requestOf(wanted) ? opened : fail("idempotency");
 }
 
-const requestOf = ({ name, vaults, issuer, admin }: Claims): string =>
-  JSON.stringify([name, admin, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), issuer]);
+const requestOf = ({ name, vaults, issuer, admin, managedBy }: Claims): string =>
+  JSON.stringify([name, admin, managedBy, Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1)), issuer]);
 
 /**
  * Returns a refusal if a row is not found because of the root keys: they are wrong, or the key of a row is missing. This is no fault of the

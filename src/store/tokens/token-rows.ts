@@ -3,6 +3,7 @@ import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
+import { NARROW_ADMIN_NAMES } from "../../model/token-kind.ts";
 import { wrongNumbers } from "../tables/numbers.ts";
 import { into, valuesOf } from "../tables/statements.ts";
 import { type RowOf, TABLES } from "../tables/tables.ts";
@@ -31,9 +32,10 @@ const SEALED_CLAIMS = [
   "issuer",
   "rule",
   "admin",
-  "backupsOnly",
+  ...NARROW_ADMIN_NAMES,
   "login",
   "accounts",
+  "managedBy",
 ] as const satisfies readonly (keyof Claims)[];
 
 /** Seals the content of a token's row besides its plaintext columns. */

@@ -1,4 +1,4 @@
-import { type Claims, rootOf, TOKEN_CHARACTERS_MAX, type VerifiedClaims } from "../../crypto/token.ts";
+import { type Claims, narrowOf, rootOf, TOKEN_CHARACTERS_MAX, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
@@ -89,23 +89,12 @@ async function issueAgain({ keyring }: Store, wanted: Claims, row: TokenRow): Pr
 }
 
 /** Returns the attributes of the requested token as a text. Equal requests give equal texts. */
-const requestOf = ({
-  name,
-  dialect,
-  vaults,
-  issuedAt,
-  expiresAt,
-  binding,
-  stale,
-  delegate,
-  descent,
-  lifetime,
-  rule,
-  backupsOnly,
-}: Claims): string => {
+const requestOf = (claims: Claims): string => {
+  const { name, dialect, vaults, issuedAt, expiresAt, binding, stale, delegate, descent, lifetime, rule, managedBy } = claims;
   const scope = Object.entries(vaults).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const asked = descent ? lifetime : expiresAt - issuedAt;
-  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, descent?.ancestors, rule, backupsOnly]);
+  const more = [descent?.ancestors, rule, managedBy, narrowOf(claims)];
+  return JSON.stringify([name, dialect, scope, asked, binding, stale, delegate, ...more]);
 };
 
 /**

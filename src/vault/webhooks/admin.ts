@@ -65,7 +65,8 @@ function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: Stored
   const { id, createdAt } = webhook;
   const { state, lastDelivery, lastError, failures, sequence } = progress;
   const pending = Math.max(0, head.sequence - sequence);
-  return [{ id, url: webhook.definition?.url, secret, state, createdAt, lastDelivery, lastError, failures, pending }];
+  const { url, managedBy } = webhook.definition ?? {};
+  return [{ id, url, managedBy, secret, state, createdAt, lastDelivery, lastError, failures, pending }];
 }
 
 function answerOne(ports: WebhookPorts, vault: VaultWebhooks, webhook: StoredWebhook | undefined, secret?: string): Answer {
@@ -82,7 +83,8 @@ async function create(ports: WebhookPorts, vault: string, loaded: VaultWebhooks,
     return fail("idempotency");
   if (existing) return answerOne(ports, loaded, existing, existing.definition?.secret);
   if (loaded.webhooks.length >= LIMITS.webhooks) return fail("quota", `${LIMITS.webhooks} webhooks`);
-  const definition = { url: webhook.url, secret: createWebhookSecret(), request };
+  const { url, managedBy } = webhook;
+  const definition = { url, secret: createWebhookSecret(), request, managedBy };
   const row = { id, createdAt: clock(), sealed: await sealWebhook(loaded.keys, vault, id, definition) };
   // Before the row of D1, so that no webhook is without progress.
   const state = webhook.enabled ? "ACTIVE" : "DISABLED";

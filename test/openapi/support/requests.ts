@@ -177,12 +177,13 @@ export const STRICTER: readonly Stricter[] = [
     },
   },
   {
-    rule: "a token has vaults, or only reads backups and has neither vaults nor what goes with them (contract 8.19)",
+    rule: "a token has vaults, or only reads backups or lists and has neither vaults nor what goes with them (contract 8.19, 8.20)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
     refuses: (body) => {
-      const { vaults, binding, stale, delegate, backupsOnly } = (body ?? {}) as Named;
+      const { vaults, binding, stale, delegate, backupsOnly, adminRead } = (body ?? {}) as Named;
       const others = [vaults, stale].some((one) => (one ?? null) !== null) || binding === true || delegate === true;
-      return backupsOnly === true ? others : (vaults ?? null) === null;
+      if (backupsOnly === true || adminRead === true) return others || (backupsOnly === true && adminRead === true);
+      return (vaults ?? null) === null;
     },
   },
   {

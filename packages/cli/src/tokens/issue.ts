@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { IssuedToken, Permission } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { isPermission } from "@item-vault/model/permission";
+import { NARROW_ADMIN_NAMES } from "@item-vault/model/token-kind";
 import { isId, type NamedVault, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -17,12 +18,13 @@ const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at th
 export async function create({ io, args, options, admin: connect }: Call<typeof TOKEN_CREATE_OPTIONS>): Promise<void> {
   const attributes = attributesOf(options);
   const wanted = (options.vault ?? []).map(parseScope);
-  if (wanted.length === 0 && !options["backups-only"])
+  const narrow = NARROW_ADMIN_NAMES.find((name) => options[name === "adminRead" ? "admin-read" : "backups-only"]);
+  if (wanted.length === 0 && narrow === undefined)
     throw new CliError("The token would have no vaults", { exit: "usage", hint: "Name each vault with --vault." });
   const admin = await connect();
   const vaults = await vaultsOf(wanted, async () => (await admin.call("GET /v1/admin/vaults")).data);
-  const body = options["backups-only"]
-    ? { name: args[0]!, ...attributes, ...(wanted.length > 0 && { vaults }), backupsOnly: true }
+  const body = narrow
+    ? { name: args[0]!, ...attributes, ...(wanted.length > 0 && { vaults }), [narrow]: true }
     : { name: args[0]!, vaults, ...attributes, ...(options.binding && { binding: true }) };
   await showIssued(io, options.format, (await admin.call("POST /v1/admin/tokens", { body })).data);
 }
@@ -67,10 +69,11 @@ export async function reissue({ io, args, options, admin: connect }: Call<typeof
   if (old.parent !== undefined)
     throw new CliError("This token was issued by another token", { hint: "Issue another one with `item-vault child create`." });
   const { name, vaults, dialect, createdAt, expiresAt, stale, delegate } = old;
+  const narrow = NARROW_ADMIN_NAMES.find((one) => old[one]);
   const expiresIn = Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / 1000);
   const body = {
     name,
-    ...(old.backupsOnly ? { backupsOnly: true } : { vaults, dialect }),
+    ...(narrow ? { [narrow]: true } : { vaults, dialect }),
     expiresIn,
     ...asked,
     ...(old.binding && { binding: true }),

@@ -72,8 +72,8 @@ export async function revoke({ io, args, admin: connect }: Call<typeof TOKEN_REV
 const nameOf = (token: AnyToken): string => opened(token).name ?? DOES_NOT_OPEN;
 const endOf = ({ endedAt, expiresAt }: AnyToken): string => (endedAt ? `ended ${timeOf(endedAt)}` : timeOf(expiresAt));
 
-const useOf = ({ binding, backupsOnly, admin }: ReturnType<typeof opened<AnyToken>>): string =>
-  binding ? "service bindings" : backupsOnly ? "backups" : admin ? "administration" : "";
+const useOf = ({ binding, backupsOnly, adminRead, admin }: ReturnType<typeof opened<AnyToken>>): string =>
+  binding ? "service bindings" : backupsOnly ? "backups" : adminRead ? "reading settings" : admin ? "administration" : "";
 
 const shownToken = (token: AnyToken, idName: NameOf): Shown => ({
   json: token,

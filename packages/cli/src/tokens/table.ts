@@ -51,6 +51,10 @@ export const TOKEN_CREATE_OPTIONS = {
   "expires-in": { ...LIFETIME["expires-in"], summary: `${LIFETIME["expires-in"].summary} (default: ${DEFAULT_LIFETIME})` },
   binding: { type: "boolean", summary: "for a service binding of another Worker: it has an id and no text, and only reads" },
   "backups-only": { type: "boolean", summary: "for a copy of the backups: it reads these and nothing else, and has no vaults" },
+  "admin-read": {
+    type: "boolean",
+    summary: "for `apply --plan`: it reads the lists of the admin and nothing else, and has no vaults",
+  },
 } as const satisfies Options;
 
 export const CHILD_CREATE_OPTIONS = { ...ISSUED, vault: { ...ISSUED.vault, required: true } } as const satisfies Options;

@@ -67,7 +67,7 @@ const kindsOf = (token: Whole<TokenRow>) => [
   token.dialect === "connect" && "For clients of Connect",
   token.binding && "For service bindings",
   token.delegate && "Can issue tokens",
-  token.backupsOnly ? "Only reads backups" : token.admin && "For administration",
+  token.backupsOnly ? "Only reads backups" : token.adminRead ? "Only reads settings" : token.admin && "For administration",
   token.parent !== undefined && originOf(token.parent),
 ];
 

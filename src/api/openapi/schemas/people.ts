@@ -1,7 +1,7 @@
 import { newPerson, personChange } from "../../bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { closed, permissions, ref } from "./shapes.ts";
+import { closed, MANAGED_BY, managedBy, permissions, ref } from "./shapes.ts";
 
 /** People who sign in (contract 25). */
 
@@ -17,10 +17,11 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
       vaults: permissions,
       admin: { type: "boolean", const: true, description: "Whether the person is an administrator (contract 25.11)." },
       rule: ref("Uuid", "The rule by which the person has signed in; absent for a person who was added (contract 25.13)."),
+      managedBy,
       createdAt,
       updatedAt: ref("Time", "When the vaults were changed last; absent before."),
     },
-    ["admin", "rule", "updatedAt"],
+    ["admin", "rule", "managedBy", "updatedAt"],
   ),
   BrokenPerson: closed("A person whose stored record does not open (contract 25.1).", {
     id: { type: "string", description: "The id, as the row has it." },
@@ -36,6 +37,7 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
     },
     vaults: "The permission in each vault, by the vault's id in either form. Each vault once.",
     admin: "Whether the person is an administrator; by default no. Only ADMIN_TOKEN makes one (contract 25.11).",
+    managedBy: MANAGED_BY,
   }),
   PersonChange: body("A change of a person (contract 25.4).", personChange, {
     vaults: "The permissions that replace those before.",

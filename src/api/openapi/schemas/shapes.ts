@@ -43,6 +43,11 @@ export const integer = (description: string, minimum: number, maximum: number = 
   description,
 });
 
+/** Describes the file of `item-vault apply` that has made something (contract 13.29). */
+export const MANAGED_BY =
+  "The name of the file of `item-vault apply` that makes it; absent: something else does (contract 13.29).";
+export const managedBy: Schema = { type: "string", description: MANAGED_BY };
+
 export const words = (description: string, values: readonly string[]): Schema => ({ type: "string", enum: values, description });
 
 /** Returns the schema of a word in a request, with its aliases. `""` and `null` mean absent (contract 2.17). */

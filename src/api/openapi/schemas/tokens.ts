@@ -1,8 +1,9 @@
 import { LIMITS } from "../../../model/limits.ts";
+import { byNarrowAdmin, NARROW_ADMIN, NARROW_ADMIN_NAMES } from "../../../model/token-kind.ts";
 import { newChildToken, newToken } from "../../bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { closed, integer, ref, tokenPermissions } from "./shapes.ts";
+import { closed, integer, MANAGED_BY, managedBy, ref, tokenPermissions } from "./shapes.ts";
 
 /** Tokens in answers and requests (contract 8.10, 13.14 to 13.18). */
 
@@ -29,12 +30,12 @@ const token: Readonly<Record<string, Schema>> = {
     const: true,
     description: "Whether it is for the admin routes, and opens no vaults (contract 8.18).",
   },
-  backupsOnly: { type: "boolean", const: true, description: "Whether it only reads backups (contract 8.19)." },
+  ...byNarrowAdmin((name): Schema => ({ type: "boolean", const: true, description: `Whether it ${NARROW_ADMIN[name]}.` })),
   parent: ref("Id", "The token that has issued it (contract 8.16); absent: the admin has."),
   ...times,
 };
 /** The attributes of every token that may be absent. */
-const optional = ["stale", "delegate", "admin", "backupsOnly", "parent"];
+const optional = ["stale", "delegate", "admin", ...NARROW_ADMIN_NAMES, "parent"];
 /** Present for the token of a login only (contract 28.2). */
 const login: Schema = closed("The terminal that has got the token by a login (contract 28.2).", {
   address: { type: "string", description: "Its address; empty where the platform gives none." },
@@ -61,6 +62,7 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     {
       ...token,
       binding,
+      managedBy,
       token: {
         type: "string",
         description:
@@ -68,12 +70,12 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
           "Absent for a token of service bindings, which no request can carry (contract 18.5).",
       },
     },
-    [...optional, "token", "binding"],
+    [...optional, "token", "binding", "managedBy"],
   ),
   ListedToken: closed(
     "A token in a list, or one for the admin (contract 8.16, 13.15, 13.17), or a person (contract 25.8).",
-    { ...token, binding, person, login, endedAt },
-    [...optional, "binding", "person", "login", "endedAt"],
+    { ...token, binding, person, login, managedBy, endedAt },
+    [...optional, "binding", "person", "login", "managedBy", "endedAt"],
   ),
   BrokenToken: closed(
     "A token whose stored record does not open (contract 13.18).",
@@ -92,8 +94,11 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     expiresIn: `Seconds until the token expires; by default ${LIMITS.tokenLifetimeDefault}.`,
     binding: "Whether the token is for service bindings, by default no; then every permission is `r` (contract 18.5).",
     stale: "Seconds by which the reads of the token may be old, and so its revocation (contract 8.12). Not with `binding`.",
-    backupsOnly:
-      "Whether the token only reads backups (contract 8.19); by default no. Then it has none of the others but `name` and `expiresIn`.",
+    managedBy: MANAGED_BY,
+    ...byNarrowAdmin(
+      (one) =>
+        `Whether the token ${NARROW_ADMIN[one]}; by default no. Then it has none of the others but \`name\`, \`expiresIn\` and \`managedBy\`.`,
+    ),
     delegate: "Whether the token may issue others (contract 8.16); by default no. Not with `binding`.",
   }),
   NewChildToken: body("A token that a token issues (contract 8.16).", newChildToken, {

@@ -3,7 +3,7 @@ import { LIMITS } from "../../../model/limits.ts";
 import { DELIVERY_FAULTS, WEBHOOK_STATES } from "../../../model/webhook.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { closed, integer, nullable, ref, words } from "./shapes.ts";
+import { closed, integer, MANAGED_BY, managedBy, nullable, ref, words } from "./shapes.ts";
 
 /** Webhooks (contract 17): the admin's answers and requests, and the messages that receivers get. */
 
@@ -38,6 +38,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
       broken: { type: "string", const: "integrity", description: "The stored record does not open." },
       enabled: { type: "boolean", description: "`false` when the state is DISABLED." },
       state: words("PAUSED: attempts have failed for a day. DISABLED: by the admin or by a 410.", WEBHOOK_STATES),
+      managedBy,
       createdAt: ref("Time"),
       lastDelivery: ref("Time", "Absent before the first delivery."),
       lastError: ref("DeliveryError", "Why the last attempt failed; absent after a delivery."),
@@ -49,7 +50,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
         description: "The key of the signatures; only in the answers that make it (contract 17.4, 17.5).",
       },
     },
-    ["url", "broken", "lastDelivery", "lastError", "secret"],
+    ["url", "broken", "managedBy", "lastDelivery", "lastError", "secret"],
   ),
   DeliveryError: closed(
     "Why an attempt failed (contract 17.8).",
@@ -76,7 +77,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     },
     ["status", "error", "test"],
   ),
-  NewWebhook: body("A webhook to make (contract 17.4).", newWebhook([]), { url, enabled }),
+  NewWebhook: body("A webhook to make (contract 17.4).", newWebhook([]), { url, enabled, managedBy: MANAGED_BY }),
   WebhookChange: {
     ...body("What changes of a webhook (contract 17.5).", webhookChange([]), {
       url: nullable(url),

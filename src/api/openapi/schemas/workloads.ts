@@ -4,7 +4,7 @@ import { LIMITS } from "../../../model/limits.ts";
 import { PRESET_NAMES } from "../../../model/workload-presets.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
-import { claimValues, closed, integer, keySet, ref, tokenPermissions, words } from "./shapes.ts";
+import { claimValues, closed, integer, keySet, MANAGED_BY, managedBy, ref, tokenPermissions, words } from "./shapes.ts";
 
 /** Workload identity (contract 27). */
 
@@ -25,9 +25,10 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
       preset,
       once: { type: "boolean", description: "Whether each of its tokens is exchanged once." },
       jwks: keySet,
+      managedBy,
       createdAt,
     },
-    ["jwks"],
+    ["jwks", "managedBy"],
   ),
   Rule: closed(
     "Which workload tokens are exchanged, or who signs in, and for what (contract 27.3, 25.13).",
@@ -43,9 +44,10 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
       dialect: ref("Dialect"),
       people: { type: "boolean", const: true, description: "Whether it is for people who sign in (contract 25.13)." },
       admin: { type: "boolean", const: true, description: "Whether these people are administrators (contract 25.11)." },
+      managedBy,
       createdAt,
     },
-    ["anyRepository", "allowSubject", "people", "admin"],
+    ["anyRepository", "allowSubject", "people", "admin", "managedBy"],
   ),
   PastExchange: closed("A workload token that was presented (contract 27.5).", {
     at: ref("Time"),
@@ -77,6 +79,7 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     preset: "`generic` by default.",
     jwks: "Its public keys. Absent: the service fetches them (OpenID Connect Discovery 1.0).",
     once: "Whether each of its tokens is exchanged once. By default yes, and no for `kubernetes` and `gitlab`.",
+    managedBy: MANAGED_BY,
   }),
   NewRule: body("A rule to add or to test (contract 27.3, 27.5).", newRule, {
     name: "The name of its tokens; by default that of the issuer.",
@@ -90,5 +93,6 @@ export const workloadSchemas: Readonly<Record<string, Schema>> = {
     people: "Whether it is for people who sign in, and not for workloads; by default no (contract 25.13).",
     admin:
       "Only with `people`: whether they are administrators; by default no. Only ADMIN_TOKEN makes such a rule (contract 25.11).",
+    managedBy: MANAGED_BY,
   }),
 };
