@@ -66,10 +66,13 @@ export async function prepareTarget(world: World, row: Row): Promise<Target> {
 }
 
 async function prepare(world: World, row: Row): Promise<Record<string, string>> {
-  if (PEOPLE_ONLY.has(row.operationId)) return preparePerson(row);
+  if (PEOPLE_ONLY.has(row.operationId)) return preparePerson(world, row);
   if (row.operationId === "exchangeToken") return { form: await newForm() };
   if (row.operationId === "beginSignIn") return { provider: (await startProvider()).server.url };
-  if (row.access.by === "console") return { session: await signIn({ token: world.token }), token: world.token };
+  if (row.access.by === "console") {
+    const { code } = (await client(world.token)("POST", "/v1/sign-in-codes")).body;
+    return { session: await signIn({ token: world.token }), token: world.token, code };
+  }
   if (row.access.by === "admin") return prepareAdmin(row);
   const ids = await prepareItem(world, row);
   return row.access.by === "session" ? { ...ids, session: await signIn({ token: world.token }) } : ids;
@@ -78,9 +81,9 @@ async function prepare(world: World, row: Row): Promise<Record<string, string>> 
 /** What only the session of a person may do, and what comes after it. */
 const PEOPLE_ONLY: ReadonlySet<string> = new Set(["createAuthorization", "createLoginCode", "redeemLogin"]);
 
-async function preparePerson({ operationId }: Row): Promise<Record<string, string>> {
-  const session = await personSession(env, (await addPerson()).email);
-  return operationId === "redeemLogin" ? { code: await loginCode(browser(session)) } : { session };
+async function preparePerson({ vault }: World, { operationId }: Row): Promise<Record<string, string>> {
+  const session = await personSession(env, (await addPerson({ [vault]: "rw" })).email);
+  return operationId === "redeemLogin" ? { code: await loginCode(browser(session)) } : { session, vault };
 }
 
 async function prepareItem({ vault, token }: World, { path }: Row): Promise<Record<string, string>> {
@@ -113,7 +116,7 @@ export async function backedUpVault(): Promise<string> {
   return vault;
 }
 
-const addPerson = async () => (await admin("POST", "/v1/admin/people", { body: newPerson() })).body;
+const addPerson = async (vaults = {}) => (await admin("POST", "/v1/admin/people", { body: { ...newPerson(), vaults } })).body;
 
 /** The form that exchanges a new token of a new workload: other files of the isolate delete the issuers that they find. */
 async function newForm(): Promise<string> {
