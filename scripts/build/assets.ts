@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Document } from "../../src/api/openapi/types.ts";
 import { consoleFiles } from "./console.ts";
-import { referencePage } from "./reference/page.ts";
+import { build } from "esbuild";
+import { referenceFiles } from "./reference/page.ts";
 import { writeFolder } from "./write.ts";
 
 /** The static files that the service serves beside its API (contract 19.10). */
@@ -10,6 +11,8 @@ import { writeFolder } from "./write.ts";
 const FOLDER = "dist/assets";
 /** Its files are served as they are. `_headers` is not served: Cloudflare reads it. */
 const STATIC = join(import.meta.dirname, "static");
+
+const REFERENCE = join(import.meta.dirname, "reference");
 
 export const buildAssets = async (document: Document): Promise<void> => writeFolder(FOLDER, await assetFiles(document));
 
@@ -20,7 +23,25 @@ export async function assetFiles(document: Document): Promise<Record<string, str
   return {
     ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
     "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
-    "docs/index.html": referencePage(document),
+    ...referenceFiles(document, readFileSync("docs/contract.md", "utf8")),
+    "docs/reference.js": await referenceScript(),
+    // The colours and fonts of the console.
+    "docs/style.css":
+      readFileSync("packages/console/src/style/tokens.css", "utf8") + readFileSync(join(REFERENCE, "style.css"), "utf8"),
     ...(await consoleFiles()),
   };
+}
+
+async function referenceScript(): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(REFERENCE, "browser/reference.ts")],
+    bundle: true,
+    format: "esm",
+    target: ["chrome123", "firefox120", "safari17.5"], // as the console
+    charset: "utf8",
+    minify: true,
+    write: false,
+    logLevel: "warning",
+  });
+  return outputFiles[0]!.contents;
 }

@@ -19,7 +19,7 @@ const PROBLEMS = [
   ["throws", "setTimeout(() => { throw new Error('thrown') })", "pageerror", "error: Error: thrown"],
   [
     "violates its policy",
-    "document.body.append(Object.assign(new Image(), { src: '/x.png' }))",
+    "document.body.append(Object.assign(new Image(), { src: 'data:,x' }))",
     "console",
     "Content Security Policy",
   ],

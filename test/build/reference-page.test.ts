@@ -3,62 +3,88 @@ import { describe, expect, it } from "vitest";
 import { document } from "../../src/api/openapi/document.ts";
 import type { Document, Schema } from "../../src/api/openapi/types.ts";
 import { operationsOf } from "../../scripts/build/document.ts";
-import { referencePage } from "../../scripts/build/reference/page.ts";
+import { type Found, referenceFiles } from "../../scripts/build/reference/page.ts";
 import { prose } from "../../scripts/build/reference/prose.ts";
+import { FAILURE_KINDS } from "../../src/model/failure.ts";
+import contract from "../../docs/contract.md?raw";
 import { runs } from "../support/runs.ts";
 import { type Element, readHtml } from "./html.ts";
 import { CHARACTER } from "../support/characters.ts";
 
-/** The reference page of the API (contract 19.15). */
+/** The reference of the API (contract 19.15). */
 
-const page = readHtml(referencePage(document));
-const valuesOf = (elements: readonly Element[], attribute: string) =>
-  elements.flatMap(({ attributes }) => attributes[attribute] ?? []);
+const files = referenceFiles(document, contract);
+/** The pages by their addresses. */
+const pagesOf = (all: Record<string, string>) =>
+  new Map(
+    Object.entries(all)
+      .filter(([path]) => path.endsWith(".html"))
+      .map(([path, text]) => [`/${path.replace(/index\.html$/, "")}`, readHtml(text)]),
+  );
+const pages = pagesOf(files);
+const elements = [...pages.values()].flatMap((page) => page.elements);
+const valuesOf = (among: readonly Element[], attribute: string) => among.flatMap(({ attributes }) => attributes[attribute] ?? []);
 
-/** The anchors of named parts: `schema-Item`. */
-const named = (prefix: string, values: object) => Object.keys(values).map((name) => `${prefix}-${name}`);
+/** The addresses of all elements with an id. */
+const anchors = new Set([...pages].flatMap(([path, page]) => valuesOf(page.elements, "id").map((id) => `${path}#${id}`)));
+const search = JSON.parse(files["docs/search.json"]!) as Found[];
 /** A text without spaces and without what marks code and lists. */
-const plain = (text: string) => text.replaceAll(/[\s`-]/g, "");
+const plain = (text: string) => text.replaceAll(/[\s`*-]/g, "");
 
-describe("the reference page", () => {
-  it("has no script, no style of its own, and no element or attribute that loads or sends something", () => {
-    const names = new Set(page.elements.map(({ name }) => name));
+describe("the reference", () => {
+  it("has one script, no style of its own, and no element or attribute that loads or sends something else", () => {
+    const names = new Set(elements.map(({ name }) => name));
     const allowed =
-      "html head meta title link body header nav main section article details summary h1 h2 h3 h4 p ul li dl div dt dd";
-    expect(names.difference(new Set([...allowed.split(" "), "a", "b", "code", "pre", "span", "wbr"]))).toEqual(new Set());
-    const attributes = new Set(page.elements.flatMap((element) => Object.keys(element.attributes)));
-    const harmless = ["lang", "charset", "name", "content", "rel", "href", "id", "class", "aria-label"];
-    expect(attributes.difference(new Set(harmless))).toEqual(new Set());
+      "html head meta title link script body header nav main article details summary h1 h2 h3 h4 p ul ol li dl div dt dd " +
+      "table thead tbody tr th td a b strong em code pre span wbr";
+    expect(names.difference(new Set(allowed.split(" ")))).toEqual(new Set());
+    const attributes = new Set(elements.flatMap((element) => Object.keys(element.attributes)));
+    const harmless =
+      "lang charset name content rel href id class role tabindex type src open aria-label aria-current data-path data-query data-token";
+    expect(attributes.difference(new Set(harmless.split(" ")))).toEqual(new Set());
+    expect(new Set(valuesOf(elements, "src"))).toEqual(new Set(["/docs/reference.js"]));
   });
 
-  it("links to itself, its document and its stylesheet only", () => {
-    const links = new Set(valuesOf(page.elements, "href").filter((href) => !href.startsWith("#")));
-    expect(links).toEqual(new Set(["/docs/style.css", "/openapi.json"]));
+  it("has a page or an element for each of its links, and no id twice on a page", () => {
+    const beside = new Set(["/docs/style.css", "/openapi.json", "/console/icon.svg"]);
+    const broken = [...pages].flatMap(([path, page]) => {
+      const ids = valuesOf(page.elements, "id");
+      expect(new Set(ids).size).toBe(ids.length);
+      const links = valuesOf(page.elements, "href").map((href) => (href.startsWith("#") ? path + href : href));
+      return links.filter(
+        (href) => !pages.has(href) && !anchors.has(href) && !beside.has(href) && !/^https:\/\/[\w.-]+\//.test(href),
+      );
+    });
+    expect(broken).toEqual([]);
+    expect(search.filter(([, , , href]) => !anchors.has(href))).toEqual([]);
   });
 
-  it("has an element for each link into it, and no id twice", () => {
-    const ids = valuesOf(page.elements, "id");
-    expect(new Set(ids).size).toBe(ids.length);
-    const targets = new Set(valuesOf(page.elements, "href").filter((href) => href.startsWith("#")));
-    expect(targets.difference(new Set(ids.map((id) => `#${id}`)))).toEqual(new Set());
-  });
-
-  it("describes every operation, schema, header and way to authorize of the document", () => {
-    const { schemas, headers, securitySchemes } = document.components;
+  it("has every operation, schema, header and kind of error of the document, and every rule of the contract, in its search", () => {
+    const { schemas, headers } = document.components;
     const operations = [...operationsOf(document), ...operationsOf(document, document.webhooks)];
+    const found = search.map(([kind, title, detail]) => (kind === "operation" ? detail : title));
     const expected = [
-      ...operations.map(({ operation }) => operation.operationId),
-      ...named("schema", schemas),
-      ...named("header", headers),
-      ...named("security", securitySchemes),
+      ...operations.map(({ method, path }) => `${method} ${path}`),
+      ...Object.keys(schemas),
+      ...Object.keys(headers),
+      ...FAILURE_KINDS,
+      ...[...contract.matchAll(/^\*\*(\d+\.\d+)\*\*|^## (\d+) /gm)].map(([, rule, section]) => rule ?? section!),
     ];
-    expect(new Set(expected).difference(new Set(valuesOf(page.elements, "id")))).toEqual(new Set());
+    expect(found.toSorted()).toEqual(expected.toSorted());
   });
 
-  it("has every description of the document as text", () => {
-    const text = plain(page.text);
+  it("describes every way to authorize", () => {
+    const names = Object.keys(document.components.securitySchemes).map((name) => `/docs/#security-${name}`);
+    expect(names.filter((name) => !anchors.has(name))).toEqual([]);
+  });
+
+  it("has every description of the document, and the contract, as text", () => {
+    const text = plain([...pages.values()].map((page) => page.text).join());
     const missing = operationsOf(document).filter(({ operation }) => !text.includes(plain(operation.description)));
     expect(missing.map(({ operation }) => operation.operationId)).toEqual([]);
+    const words = contract.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").split(/[^\p{L}\p{N}]+/u);
+    const shown = pages.get("/docs/contract/")!.text;
+    expect([...new Set(words)].filter((word) => !shown.includes(word))).toEqual([]);
   });
 });
 
@@ -112,8 +138,16 @@ describe("a text of the document", () => {
             securitySchemes: {},
           },
         };
-        const names = new Set(readHtml(referencePage(hostileDocument)).elements.map(({ name }) => name));
-        expect(names.has("script")).toBe(false);
+        const all = [...pagesOf(referenceFiles(hostileDocument, text)).values()].flatMap((page) => page.elements);
+        expect(
+          new Set(
+            valuesOf(
+              all.filter(({ name }) => name === "script"),
+              "src",
+            ),
+          ),
+        ).toEqual(new Set(["/docs/reference.js"]));
+        expect(valuesOf(all, "onclick")).toEqual([]);
       }),
       { numRuns: runs(200, 5_000) },
     );
@@ -135,7 +169,11 @@ describe("a text of the document", () => {
     ["- a", "<ul><li>a</li></ul>"],
     ["a `b", "<p>a `b</p>"],
     ["a -b", "<p>a -b</p>"],
-  ])("is Markdown with paragraphs, lists and code: %j", (text, html) => {
+    [
+      "as so (contract 4.2, 5 and 6.1).",
+      '<p>as so (contract <a href="/docs/contract/#4.2">4.2</a>, <a href="/docs/contract/#5">5</a> and <a href="/docs/contract/#6.1">6.1</a>).</p>',
+    ],
+  ])("is Markdown with paragraphs, lists, code and citations: %j", (text, html) => {
     expect(prose(text)!.html.replaceAll(/>\s+</g, "><").trim()).toBe(html);
   });
 });

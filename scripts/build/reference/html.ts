@@ -4,19 +4,19 @@ export interface Html {
   readonly html: string;
 }
 
-type Value = Html | string | undefined | readonly Value[];
+type Value = Html | string | false | undefined | readonly Value[];
 
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 
 function write(value: Value): string {
-  if (value === undefined) return "";
+  if (value === undefined || value === false) return "";
   if (typeof value === "string") return escape(value);
   return "html" in value ? value.html : value.map(write).join("");
 }
 
-/** The template is HTML. What is inserted is escaped, unless it is `Html` itself; `undefined` inserts nothing. */
+/** The template is HTML. What is inserted is escaped, unless it is `Html` itself; `undefined` and `false` insert nothing. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   html: parts.map((part, index) => part + write(values[index])).join(""),
 });

@@ -9,7 +9,8 @@ import type {
 } from "../../../src/api/openapi/types.ts";
 import { nameOf, type Placed, resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
-import { inline, prose } from "./prose.ts";
+import { inline, marked, prose } from "./prose.ts";
+import { samplesOf } from "./samples.ts";
 import { row, typeLine, wholeSchema } from "./schema.ts";
 
 /** One operation: its route, who may call it, and what goes in and out. */
@@ -24,7 +25,7 @@ function access({ security, "x-permission": permission }: OperationObject): Html
   const schemes = security.flatMap((one) => Object.keys(one));
   if (schemes.length === 0) return html`<p class="access">Needs no token.</p>`;
   const links = joined(
-    schemes.map((name) => html`<a href="#security-${name}">${name}</a>`),
+    schemes.map((name) => html`<a href="/docs/#security-${name}">${name}</a>`),
     " or ",
   );
   return permission === undefined
@@ -37,7 +38,7 @@ function parameters(list: readonly Parameter[]): Html | undefined {
   const rows = list.map(({ name, in: place, required, schema, description }) =>
     row(name, schema, [place, ...(required ? ["required"] : [])], description),
   );
-  return html`<h4>Parameters</h4>
+  return html`<h3>Parameters</h3>
     <dl>${rows}</dl>`;
 }
 
@@ -63,7 +64,7 @@ const content = (document: Document, media: Readonly<Record<string, MediaType>>)
 
 function headers(list: Readonly<Record<string, Header | Reference>> = {}): Html | undefined {
   const names = Object.entries(list).map(([name, header]) =>
-    "$ref" in header ? html`<a href="#header-${nameOf(header.$ref)}"><code>${name}</code></a>` : html`<code>${name}</code>`,
+    "$ref" in header ? html`<a href="/docs/#header-${nameOf(header.$ref)}"><code>${name}</code></a>` : html`<code>${name}</code>`,
   );
   return names.length === 0 ? undefined : html`<p class="headers">Headers: ${joined(names, ", ")}</p>`;
 }
@@ -72,40 +73,59 @@ const isError = (status: string): boolean => /^[45]/.test(status);
 
 const answer = (document: Document, status: string, response: Response): Html =>
   html`<details>
-    <summary><b class="status">${status}</b> ${inline(response.description)}</summary>
+    <summary><b class="status">${status}</b> ${marked(response.description)}</summary>
     ${headers(response.headers)}${content(document, response.content ?? {})}
   </details> `;
 
-/** The errors together: what differs between them is their kinds, which the descriptions list. */
+/** The kinds of errors with which an answer can come. */
+export const kindsOf = ({ headers: list = {} }: Response): readonly string[] => {
+  const header = list["Item-Vault-Error"];
+  return header === undefined || "$ref" in header ? [] : (header.schema.enum as readonly string[]);
+};
+
+/** The statuses of errors with their kinds, which the page of errors explains. */
 function errors(list: readonly (readonly [string, Response])[]): Html | undefined {
   if (list.length === 0) return undefined;
-  const rows = list.map(
-    ([status, { description }]) =>
-      html`<div>
-        <dt><b class="status">${status}</b></dt>
-        <dd>${prose(description)}</dd>
-      </div> `,
-  );
+  const rows = list.map(([status, response]) => {
+    const links = kindsOf(response).map((kind) => html`<a href="/docs/errors/#${kind}"><code>${kind}</code></a>`);
+    return html`<div>
+      <dt><b class="status">${status}</b></dt>
+      <dd>${joined(links, ", ")}</dd>
+    </div> `;
+  });
   return html`<details>
-    <summary>
-      Errors
-      ${joined(
-        list.map(([status]) => html`<b class="status">${status}</b>`),
-        " ",
-      )}
-    </summary>
+    <summary>Errors</summary>
     <dl class="errors">${rows}</dl>
   </details> `;
 }
 
-/** `route`: what is shown in place of a method and a path. */
-export function operationArticle(document: Document, { method, path, operation, parameters: list }: Placed, route?: Html): Html {
+/** Samples of one request. The first one is open. */
+const samples = (document: Document, placed: Placed): Html[] =>
+  samplesOf(document, placed).map(
+    ({ language, text }, index) =>
+      html`<details class="sample" name="sample-${placed.operation.operationId}" ${index === 0 ? html`open=""` : undefined}>
+        <summary>${language}</summary>
+        <pre tabindex="0" aria-label="${language}"><code>${text}</code></pre>
+      </details> `,
+  );
+
+/** What the script of the page needs to send a GET: its route, and the names in its query. */
+function trial({ method, path, operation, parameters: list }: Placed): Html | undefined {
+  if (method !== "GET") return undefined;
+  const query = list.filter(({ in: place }) => place === "query").map(({ name }) => name);
+  const needsToken = operation.security.length > 0;
+  return html`data-path="${path}" data-query="${query.join(" ")}"${needsToken ? html` data-token=""` : undefined}`;
+}
+
+/** `route`: what is shown in place of a method and a path, of a request that the service sends. */
+export function operationArticle(document: Document, placed: Placed, route?: Html): Html {
+  const { method, path, operation, parameters: list } = placed;
   const { operationId, summary, description, requestBody, responses } = operation;
   const answers = Object.entries(responses).map(([status, one]) => [status, resolve<Response>(document, one)] as const);
-  return html`<article id="${operationId}">
-    <h3><a href="#${operationId}">${summary}</a></h3>
+  return html`<article id="${operationId}" ${route === undefined ? trial(placed) : undefined}>
+    <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="route">${route ?? html`${methodOf(method)} ${pathOf(path)}`}</p>
-    ${prose(description)}${access(operation)}${parameters(list)}
+    ${prose(description)}${access(operation)}${route === undefined ? samples(document, placed) : undefined}${parameters(list)}
     ${
       requestBody &&
       html`<details>

@@ -1,124 +1,212 @@
-import type { Document, SecurityScheme } from "../../../src/api/openapi/types.ts";
-import { operationsOf, type Placed } from "../document.ts";
-import { type Html, html } from "./html.ts";
-import { methodOf, operationArticle } from "./operation.ts";
-import { prose } from "./prose.ts";
+import type { Document, Response, SecurityScheme } from "../../../src/api/openapi/types.ts";
+import { describe, FAILURE_KINDS } from "../../../src/model/failure.ts";
+import { messageOf } from "../../../src/api/openapi/errors.ts";
+import { operationsOf, type Placed, resolve } from "../document.ts";
+import { readContract } from "./contract.ts";
+import { type Html, html, joined } from "./html.ts";
+import { kindsOf, methodOf, operationArticle } from "./operation.ts";
+import { inline, prose, ruleHref } from "./prose.ts";
 import { namedSchema, row } from "./schema.ts";
 
-/** The reference page of the API: one file of static HTML, which runs no script and loads one stylesheet of its own. */
+/**
+ * The reference of the API, as static pages: one for each group of operations, and one each for errors, schemas and the contract. They can
+ * be read without their script, which adds the search, the buttons that copy, and trials on this machine (browser/reference.ts).
+ */
 
-interface Section {
-  readonly id: string;
+/** A page, and what the search finds in it. */
+interface Page {
+  readonly path: string;
   readonly title: string;
   readonly description?: string;
-  readonly operations: readonly Placed[];
+  readonly content: Html;
+  readonly found: readonly Found[];
 }
 
-/** The operations of each tag, in the order of the tags. */
-const sectionsOf = (document: Document): Section[] =>
-  document.tags.map(({ name, description }) => ({
-    id: `tag-${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`,
-    title: name,
+/** An entry of the search, as `search.json` has it. */
+export type Found = readonly [
+  kind: "operation" | "schema" | "error" | "header" | "rule",
+  title: string,
+  detail: string,
+  href: string,
+];
+
+/** `Admin: vaults` → `/docs/admin-vaults/`. */
+const pathOf = (title: string): string => `/docs/${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}/`;
+
+const foundOperation = (path: string, { method, path: route, operation }: Placed): Found => [
+  "operation",
+  operation.summary,
+  `${method} ${route}`,
+  `${path}#${operation.operationId}`,
+];
+
+function operationsPage(document: Document, title: string, description: string, route?: (placed: Placed) => Html) {
+  const path = pathOf(title);
+  const operations = route
+    ? operationsOf(document, document.webhooks)
+    : operationsOf(document).filter(({ operation }) => operation.tags.includes(title));
+  return {
+    path,
+    title,
     description,
-    operations: operationsOf(document).filter(({ operation }) => operation.tags.includes(name)),
-  }));
-
-const operationLink = ({ method, operation }: Placed): Html =>
-  html`<li><a href="#${operation.operationId}">${methodOf(method)} ${operation.summary}</a></li> `;
-
-/** The table of contents. */
-const contents = (sections: readonly Section[], others: readonly (readonly [id: string, title: string])[]): Html =>
-  html`<nav aria-label="Contents">
-    <ul>
-      ${sections.map(
-        ({ id, title, operations }) =>
-          html`<li>
-            <a href="#${id}">${title}</a>
-            <ul>
-              ${operations.map(operationLink)}
-            </ul>
-          </li> `,
-      )}${others.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li> `)}
-    </ul>
-  </nav> `;
-
-const section = (document: Document, { id, title, description, operations }: Section): Html =>
-  html`<section id="${id}">
-    <h2><a href="#${id}">${title}</a></h2>
-    ${prose(description)}${operations.map((placed) => operationArticle(document, placed))}
-  </section> `;
+    content: html`${operations.map((placed) => operationArticle(document, placed, route?.(placed)))}`,
+    found: operations.map((placed) => foundOperation(path, placed)),
+    operations,
+  };
+}
 
 const carrierOf = (scheme: SecurityScheme): string =>
   scheme.type === "http" ? `Authorization: ${scheme.scheme}` : `Cookie: ${scheme.name}`;
 
-function securitySection({ components }: Document): Html {
-  const rows = Object.entries(components.securitySchemes).map(
+function overview({ info, components }: Document): Page {
+  const schemes = Object.entries(components.securitySchemes).map(
     ([name, scheme]) =>
       html`<div id="security-${name}">
         <dt><code>${name}</code> <span class="note">${carrierOf(scheme)}</span></dt>
         <dd>${prose(scheme.description)}</dd>
       </div> `,
   );
-  return html`<section id="security">
-    <h2><a href="#security">Authorization</a></h2>
-    <dl>${rows}</dl>
-  </section> `;
-}
-
-function headerSection({ components }: Document): Html {
-  const rows = Object.entries(components.headers).map(([name, { schema, description }]) =>
+  const headers = Object.entries(components.headers).map(([name, { schema, description }]) =>
     row(name, schema, [], description, `header-${name}`),
   );
-  return html`<section id="headers">
-    <h2><a href="#headers">Headers of answers</a></h2>
-    <dl>${rows}</dl>
-  </section> `;
+  return {
+    path: "/docs/",
+    title: "Overview",
+    description: info.summary,
+    content: html`${prose(info.description)}
+      <p>These pages are made from <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
+      <h2 id="security"><a href="#security">Authorization</a></h2>
+      <dl>${schemes}</dl>
+      <h2 id="headers"><a href="#headers">Headers of answers</a></h2>
+      <dl>${headers}</dl>`,
+    found: Object.entries(components.headers).map(([name, { description }]) => [
+      "header",
+      name,
+      description,
+      `/docs/#header-${name}`,
+    ]),
+  };
 }
 
-/** Returns the text of the page. The same document gives the same text. */
-export function referencePage(document: Document): string {
-  const { info, components, webhooks } = document;
-  const sections = sectionsOf(document);
-  const others = [
-    ["webhooks", "Messages to webhooks"],
-    ["security", "Authorization"],
-    ["headers", "Headers of answers"],
-    ["schemas", "Schemas"],
-  ] as const;
-  const messages = operationsOf(document, webhooks).map((placed) =>
-    operationArticle(document, placed, html`${methodOf(placed.method)} the URL of the webhook`),
+function errorsPage(document: Document, operations: readonly (readonly [Placed, path: string])[]): Page {
+  const failing = operations.map(([placed, path]) => {
+    const responses = Object.values(placed.operation.responses).map((one) => resolve<Response>(document, one));
+    return { placed, path, kinds: new Set(responses.flatMap(kindsOf)) };
+  });
+  const rows = FAILURE_KINDS.map((kind) => {
+    const links = failing
+      .filter(({ kinds }) => kinds.has(kind))
+      .map(({ placed: { operation }, path }) => html`<a href="${path}#${operation.operationId}">${operation.summary}</a>`);
+    return html`<div id="${kind}">
+      <dt><code>${kind}</code> <b class="status">${String(describe({ kind }).status)}</b></dt>
+      <dd>
+        <p>${messageOf(kind)}</p>
+        ${
+          links.length > 0 &&
+          html`<details>
+            <summary>${String(links.length)} ${links.length === 1 ? "operation" : "operations"}</summary>
+            <p>${joined(links, ", ")}</p>
+          </details> `
+        }
+      </dd>
+    </div> `;
+  });
+  return {
+    path: "/docs/errors/",
+    title: "Errors",
+    description:
+      "An error has the schema Error, and its kind in the header `Item-Vault-Error`. contract 4.3 says when each occurs.",
+    content: html`<dl>${rows}</dl>`,
+    found: FAILURE_KINDS.map((kind) => [
+      "error",
+      kind,
+      `${describe({ kind }).status} ${messageOf(kind)}`,
+      `/docs/errors/#${kind}`,
+    ]),
+  };
+}
+
+function schemasPage({ components: { schemas } }: Document): Page {
+  const path = "/docs/schemas/";
+  return {
+    path,
+    title: "Schemas",
+    content: html`${Object.entries(schemas).map(([name, schema]) => namedSchema(name, schema))}`,
+    found: Object.entries(schemas).map(([name, { description = "" }]) => ["schema", name, description, `${path}#${name}`]),
+  };
+}
+
+function contractPage(contract: string): Page {
+  const { page, rules } = readContract(contract);
+  return {
+    path: "/docs/contract/",
+    title: "Contract",
+    description: "The rules that a client can rely on. A rule keeps its number.",
+    content: html`<div class="contract">${page}</div>`,
+    found: rules.map(({ number, title }) => ["rule", number, title, ruleHref(number)]),
+  };
+}
+
+/** Returns the files of the reference by their paths in the assets. The same document and contract give the same files. */
+export function referenceFiles(document: Document, contract: string): Record<string, string> {
+  const groups = document.tags.map(({ name, description }) => operationsPage(document, name, description));
+  const messages = operationsPage(
+    document,
+    "Messages to webhooks",
+    "The service sends these requests to the webhooks of a vault (contract 17).",
+    ({ method }) => html`${methodOf(method)} the URL of the webhook`,
   );
-  return html`<!doctype html>
+  const placed = groups.flatMap(({ operations, path }) => operations.map((one) => [one, path] as const));
+  const pages: readonly (Page & { readonly operations?: readonly Placed[] })[] = [
+    overview(document),
+    ...groups,
+    messages,
+    errorsPage(document, placed),
+    schemasPage(document),
+    contractPage(contract),
+  ];
+  return {
+    ...Object.fromEntries(pages.map((page) => [`${page.path.slice(1)}index.html`, textOf(document, page, pages)])),
+    "docs/search.json": JSON.stringify(pages.flatMap(({ found }) => found)),
+  };
+}
+
+/** The links to all pages. That to the page itself has its operations below it. */
+const navigation = (page: Page, pages: readonly (Page & { readonly operations?: readonly Placed[] })[]): Html =>
+  html`<nav aria-label="Contents">
+    <ul>
+      ${pages.map(({ path, title, operations = [] }) =>
+        path === page.path
+          ? html`<li>
+              <a href="${path}" aria-current="page">${title}</a>
+              <ul>
+                ${operations.map(({ method, operation }) => html`<li><a href="#${operation.operationId}">${methodOf(method)} ${operation.summary}</a></li> `)}
+              </ul>
+            </li> `
+          : html`<li><a href="${path}">${title}</a></li> `,
+      )}
+    </ul>
+  </nav> `;
+
+const textOf = ({ info }: Document, page: Page, pages: readonly Page[]): string =>
+  html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>${info.title} ${info.version}: API reference</title>
+        <title>${page.title}: ${info.title} API ${info.version}</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
+        <link rel="icon" href="/console/icon.svg" />
         <link rel="stylesheet" href="/docs/style.css" />
+        <script type="module" src="/docs/reference.js"></script>
       </head>
       <body>
         <header>
-          <h1>${info.title} <span class="version">${info.version}</span></h1>
-          <p class="lead">${info.summary}</p>
+          <a class="name" href="/docs/">${info.title} API <span class="version">${info.version}</span></a>
         </header>
-        ${contents(sections, others)}
+        ${navigation(page, pages)}
         <main>
-          <section id="about">
-            ${prose(info.description)}
-            <p>This page is made from <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
-          </section>
-          ${sections.map((one) => section(document, one))}
-          <section id="webhooks">
-            <h2><a href="#webhooks">Messages to webhooks</a></h2>
-            ${messages}
-          </section>
-          ${securitySection(document)}${headerSection(document)}
-          <section id="schemas">
-            <h2><a href="#schemas">Schemas</a></h2>
-            ${Object.entries(components.schemas).map(([name, schema]) => namedSchema(name, schema))}
-          </section>
+          <h1>${page.title}</h1>
+          ${page.description && html`<p class="lead">${inline(page.description)}</p>`}${page.content}
         </main>
       </body>
     </html> `.html;
-}

@@ -2,7 +2,7 @@ import { type Html, html } from "./html.ts";
 
 /**
  * The descriptions of the document. They are Markdown (CommonMark), of which they use paragraphs, lists with `- ` and code spans; all
- * else is text.
+ * else is text. `(contract 4.2)` cites a rule, which is on the page of the contract.
  */
 export function prose(text: string | undefined): Html | undefined {
   if (!text) return undefined;
@@ -23,6 +23,25 @@ function block(text: string): Html {
         </ul> `;
 }
 
-/** A text of one line: only its code spans are marked. */
-export const inline = (text: string): Html =>
-  html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+/** A text of one line: its code spans are marked, and its citations of the contract are links. */
+export const inline = (text: string): Html => marked(text, cited);
+
+/** A text of one line whose code spans are marked. `write` writes the rest. */
+export const marked = (text: string, write: (rest: string) => Html | string = (rest) => rest): Html =>
+  html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : write(part)))}`;
+
+const CITATION = /(\bcontract \d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)/;
+
+const cited = (text: string): Html =>
+  html`${text
+    .split(CITATION)
+    .map((part, index) =>
+      index % 2 === 0
+        ? part
+        : part
+            .split(/(\d+(?:\.\d+)?)/)
+            .map((piece, at) => (at % 2 === 0 ? piece : html`<a href="${ruleHref(piece)}">${piece}</a>`)),
+    )}`;
+
+/** The place of a rule, or of a section, on the page of the contract. */
+export const ruleHref = (number: string): string => `/docs/contract/#${number}`;

@@ -7,7 +7,7 @@ import { prose } from "./prose.ts";
 
 /** A type in one line: `ItemSummary[]`, with a link to each named schema. */
 export function typeLine(schema: Schema): Html {
-  if (schema.$ref !== undefined) return html`<a href="#schema-${nameOf(schema.$ref)}">${nameOf(schema.$ref)}</a>`;
+  if (schema.$ref !== undefined) return html`<a href="/docs/schemas/#${nameOf(schema.$ref)}">${nameOf(schema.$ref)}</a>`;
   if ("const" in schema) return html`<code>${JSON.stringify(schema.const)}</code>`;
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices) return joined(choices.map(typeLine), " or ");
@@ -95,7 +95,7 @@ export function wholeSchema(document: Document, schema: Schema): Html {
 
 /** A named schema in the list of all. */
 export const namedSchema = (name: string, schema: Schema): Html =>
-  html`<article id="schema-${name}">
-    <h3><a href="#schema-${name}">${name}</a> <span class="type">${schema.properties ? "object" : typeLine(schema)}</span></h3>
+  html`<article id="${name}">
+    <h2><a href="#${name}">${name}</a> <span class="type">${schema.properties ? "object" : typeLine(schema)}</span></h2>
     ${prose(schema.description)}${constraintLine(schema)}${nested(schema)}
   </article> `;

@@ -32,7 +32,10 @@ export type Audience = "token" | "other";
 
 export const statusOf = (kind: FailureKind): number => describe({ kind }).status;
 
-const lineOf = (kind: FailureKind): string => `- \`${kind}\`: ${describe({ kind, detail: DETAILS[kind] ?? "" }, NAMES).message}`;
+/** Returns the message of a failure, with placeholders. */
+export const messageOf = (kind: FailureKind): string => describe({ kind, detail: DETAILS[kind] ?? "" }, NAMES).message;
+
+const lineOf = (kind: FailureKind): string => `- \`${kind}\`: ${messageOf(kind)}`;
 
 /** The statuses at which the token of the request was verified as a rule, but not always. */
 const EARLY: ReadonlySet<number> = new Set([403, 429, 500, 503]);

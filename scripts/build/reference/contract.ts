@@ -1,0 +1,58 @@
+import { Marked } from "marked";
+import { type Html, html } from "./html.ts";
+import { ruleHref } from "./prose.ts";
+
+/** docs/contract.md as a page, whose sections and rules have their numbers as anchors. */
+
+export interface Rule {
+  /** `4.2`, or `4` of a section. */
+  readonly number: string;
+  /** The title of a section; of a rule the beginning of its text. */
+  readonly title: string;
+}
+
+const escaped = (text: string): string => html`${text}`.html;
+const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)|[`*]/g, "$1");
+
+/** The number at the beginning of a heading, and at that of a rule. */
+const SECTION = /^(\d+) (.*)/;
+const RULE = /^\*\*(\d+\.\d+)\*\* ([^]*)/;
+const TITLE_CHARACTERS_MAX = 120;
+
+/** Returns the HTML of the contract, and its sections and rules in their order. HTML in the text is shown as text. */
+export function readContract(markdown: string): { readonly page: Html; readonly rules: readonly Rule[] } {
+  const rules: Rule[] = [];
+  const marked = new Marked({
+    renderer: {
+      html: ({ text }) => escaped(text),
+      text(token) {
+        return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : escaped(token.text);
+      },
+      // The documents beside the contract are not served.
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        return href.startsWith("https:") ? `<a href="${escaped(href)}" rel="noreferrer">${text}</a>` : text;
+      },
+      heading({ depth, text, tokens }) {
+        const [, number, title] = SECTION.exec(text) ?? [];
+        const content = this.parser.parseInline(tokens);
+        if (number === undefined) return depth === 1 ? "" : `<h${depth}>${content}</h${depth}>`;
+        rules.push({ number, title: plain(title!) });
+        return `<h2 id="${number}"><a href="${ruleHref(number)}">${content}</a></h2>`;
+      },
+      paragraph({ text, tokens }) {
+        const [, number, rest] = RULE.exec(text) ?? [];
+        if (number === undefined) return `<p>${this.parser.parseInline(tokens)}</p>`;
+        rules.push({ number, title: plain(rest!).replaceAll(/\s+/g, " ").slice(0, TITLE_CHARACTERS_MAX) });
+        return `<p id="${number}"><a class="rule" href="${ruleHref(number)}">${number}</a>${this.parser.parseInline(tokens.slice(1))}</p>`;
+      },
+      table(token) {
+        const row = (name: string, cells: typeof token.header) =>
+          `<tr>${cells.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join("")}</tr>`;
+        const body = token.rows.map((cells) => row("td", cells)).join("");
+        return `<div class="table" role="region" aria-label="Table" tabindex="0"><table><thead>${row("th", token.header)}</thead><tbody>${body}</tbody></table></div>`;
+      },
+    },
+  });
+  return { page: { html: marked.parse(markdown, { async: false }) }, rules };
+}
