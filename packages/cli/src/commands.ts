@@ -1,13 +1,13 @@
 import type { Command } from "./frame/command.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
 import { ITEM_COMMANDS } from "./items/table.ts";
-import { LOG_COMMANDS } from "./logs/table.ts";
+import { CHANGES_COMMANDS, LOG_COMMANDS } from "./logs/table.ts";
 import { READ_COMMANDS } from "./read/table.ts";
 import { RUN_COMMANDS } from "./run/table.ts";
 import { SERVE_COMMANDS } from "./serve/table.ts";
 import { SERVER_COMMANDS } from "./server/table.ts";
 import { SETTINGS_COMMANDS } from "./settings/table.ts";
-import { PERSON_COMMANDS, TOKEN_COMMANDS } from "./tokens/table.ts";
+import { ACCESS_COMMANDS, PERSON_COMMANDS, TOKEN_COMMANDS } from "./tokens/table.ts";
 import { RULE_COMMANDS } from "./tokens/workload-table.ts";
 import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
@@ -29,6 +29,8 @@ const ADMIN_COMMANDS: readonly Command[] = [
   ...RESTORE_COMMANDS,
   ...VERIFY_COMMANDS,
   ...VERIFY_DEPLOYMENT_COMMANDS,
+  ...ACCESS_COMMANDS,
+  ...CHANGES_COMMANDS,
 ];
 
 /** Every command, in the order of the help. Each folder has its own table. */

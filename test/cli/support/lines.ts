@@ -44,6 +44,7 @@ const MORE: Readonly<
   import: { args: ["--vault", OTHER] },
   export: { args: ["--format", "item-vault", "--out-file", join(folder, "export"), "--force"] }, // another test may have exported before
   "admin keys": { args: ["--file", KEYS] },
+  "admin changes": { args: ["--since", "1h"] },
   login: { input: "token" },
   inject: { input: `x: ${REFERENCE}` },
   "issuer create": { args: ["--preset", "github"] },

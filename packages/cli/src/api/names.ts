@@ -1,7 +1,7 @@
-import type { Client } from "@item-vault/client";
+import { type Client, entriesOf } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, type NameOf, opened } from "./shapes.ts";
-import { quotedInFilter } from "./lists.ts";
+import { allOf, quotedInFilter } from "./lists.ts";
 
 /** Names in place of ids in tables. An id without a name is shown as it is, and a failed look-up ends no command. */
 
@@ -60,6 +60,17 @@ export async function allActors(admin: Client, ids: readonly string[]): Promise<
     actors.push(...found.map(named));
   }
   return actors;
+}
+
+/** Returns what the log of the admin is about besides actors. A job is named by its kind, and a webhook by its host: its path may hold a secret. */
+export async function allSubjects(admin: Client, withWebhooks: boolean): Promise<readonly Named[]> {
+  const jobsList = allOf(entriesOf(admin, "GET /v1/admin/jobs", {})).then((data) => ({ data }));
+  const [vaults, issuers, jobs] = await Promise.all([allVaults(admin), allIssuers(admin), orNone(jobsList)]);
+  const webhooks: Named[] = [];
+  for (const { id: vault } of withWebhooks ? vaults : [])
+    for (const { id, url } of await orNone(admin.call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } })))
+      webhooks.push({ id, name: url && new URL(url).host });
+  return [...vaults, ...issuers, ...webhooks, ...jobs.map(({ id, kind }) => ({ id, name: kind }))];
 }
 
 const IDS_OF_FILTER_MAX = 100;

@@ -12,6 +12,16 @@ export function secondsOf(option: string, text: string): number {
   return Number(number) * SECONDS[unit!]!;
 }
 
+/** Converts a time of RFC 3339, or an age such as `90d`, to RFC 3339. Throws a CliError that names the option. */
+export function parseTime(option: string, text: string): string {
+  if (/^\d+[smhd]$/.test(text)) return new Date(Math.max(0, Date.now() - secondsOf(option, text) * 1000)).toISOString();
+  const time = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new CliError(`${option} takes a date, a time such as 2026-11-21T09:00:00Z, or how long ago, such as 90d`, {
+    exit: "usage",
+  });
+}
+
 /** A duration for a reader: its largest unit, such as `5 hours`. */
 export function describeDuration(milliseconds: number): string {
   const [name, size] = NAMES.find(([, unit]) => milliseconds >= unit) ?? NAMES.at(-1)!;

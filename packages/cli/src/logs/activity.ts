@@ -1,6 +1,6 @@
 import { type Client, entriesOf, type Listed } from "@item-vault/client";
 import { adminVaultIdOf, findItem, isId, type ItemPath, onlyOne, vaultIdOf } from "../api/find.ts";
-import { actorsOfToken, allActors, allVaults, itemsOfVault, namesIn, vaultsOfToken } from "../api/names.ts";
+import { actorsOfToken, allActors, allSubjects, itemsOfVault, namesIn, vaultsOfToken } from "../api/names.ts";
 import type { NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
@@ -11,11 +11,11 @@ import { tableOf } from "../output/table.ts";
 import type { ACTIVITY_OPTIONS } from "./table.ts";
 
 /** An entry of either log (contract 13.5, 13.22). */
-type Entry = Listed<"GET /v1/activity" | "GET /v1/admin/activity">;
+export type Entry = Listed<"GET /v1/activity" | "GET /v1/admin/activity">;
 type Resource = Extract<Entry, { resource: unknown }>["resource"];
 
 /** The subjects in the line of an entry, the most exact first. */
-const NAMED = ["item", "vault", "token", "person", "webhook"] as const;
+const NAMED = ["item", "vault", "token", "person", "rule", "issuer", "webhook", "job", "session"] as const;
 
 const PAGE_ENTRIES_MAX = 1000;
 
@@ -71,12 +71,13 @@ async function actorIdOf(client: Client, name: string, isAdmin = false): Promise
 }
 
 /** Loads the names of the actors, vaults, tokens and Items of entries, with one request for each list and each vault. */
-async function namesFor(client: Client, entries: readonly Entry[], isAdmin = false): Promise<NameOf> {
+export async function namesFor(client: Client, entries: readonly Entry[], isAdmin = false): Promise<NameOf> {
   const whole = entries.filter((entry): entry is Extract<Entry, { resource: unknown }> => !("broken" in entry));
   const actors = whole.map(({ actor }) => actor.id);
   if (isAdmin) {
     const tokens = whole.flatMap(({ resource }) => ("token" in resource && resource.token ? [resource.token.id] : []));
-    return namesIn(await allVaults(client), await allActors(client, [...actors, ...tokens]));
+    const withWebhooks = whole.some(({ resource }) => "webhook" in resource);
+    return namesIn(await allSubjects(client, withWebhooks), await allActors(client, [...actors, ...tokens]));
   }
   const items = new Map<string, Set<string>>();
   for (const { resource } of whole)
@@ -99,7 +100,7 @@ const rowOf =
     return [timeOf(entry.timestamp), action, result, nameOf(actor.id), resourceOf(resource, nameOf), version, requestId];
   };
 
-function resourceOf(resource: Resource, nameOf: NameOf): string {
+export function resourceOf(resource: Resource, nameOf: NameOf): string {
   const named: Partial<Record<(typeof NAMED)[number], { readonly id: string }>> = resource;
   const name = NAMED.find((each) => named[each]);
   return name === undefined ? resource.type.toLowerCase() : `${name} ${nameOf(named[name]!.id)}`;

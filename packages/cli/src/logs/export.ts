@@ -1,8 +1,7 @@
 import { entriesOf } from "@item-vault/client";
 import { adminVaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
-import { secondsOf } from "../frame/duration.ts";
-import { CliError } from "../frame/failure.ts";
+import { parseTime } from "../frame/duration.ts";
 import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
 import { plural } from "../frame/printable.ts";
@@ -15,7 +14,7 @@ const PAGE_ENTRIES_MAX = 1000;
 
 /** `activity export`: one entry a line, as the service gives it (contract 23.2). */
 export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OPTIONS>): Promise<void> {
-  const [since, until] = [timeOf("--since", options.since), timeOf("--until", options.until)];
+  const [since, until] = (["since", "until"] as const).map((name) => options[name] && parseTime(`--${name}`, options[name]));
   const mode = parseMode(options["file-mode"]);
   const connected = await admin();
   const vault = options.vault === undefined ? undefined : await adminVaultIdOf(connected, options.vault);
@@ -37,15 +36,4 @@ export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OP
     progress.end();
   }
   if (file !== undefined) await tell(io, plural(count, "entry", "entries"));
-}
-
-/** Converts a time of RFC 3339, or an age, to RFC 3339. Throws a CliError that names the option. */
-function timeOf(option: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d+[smhd]$/.test(text)) return new Date(Math.max(0, Date.now() - secondsOf(option, text) * 1000)).toISOString();
-  const time = /^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new CliError(`${option} takes a date, a time such as 2026-11-21T09:00:00Z, or how long ago, such as 90d`, {
-    exit: "usage",
-  });
 }

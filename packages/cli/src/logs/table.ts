@@ -58,6 +58,29 @@ export const EVENTS_OPTIONS = {
   },
 } as const satisfies Options;
 
+export const CHANGES_OPTIONS = {
+  since: {
+    type: "string",
+    value: "TIME",
+    required: true,
+    summary: "from a date or time on, or since so long, for example 30d",
+  },
+  ...FORMAT_OPTION,
+} as const satisfies Options;
+
+/** The report of changes. */
+
+export const CHANGES_COMMANDS: readonly Command[] = [
+  command({
+    name: "admin changes",
+    summary: "show who changed vaults, tokens, people, rules, webhooks, keys and backups, newest first (admin)",
+    args: "",
+    options: CHANGES_OPTIONS,
+    examples: ["item-vault admin changes --since 30d", "item-vault admin changes --since 2026-11-01 --format json"],
+    load: () => import("./changes.ts"),
+  }),
+] as readonly Command[];
+
 /** Commands for logs and events. */
 
 export const LOG_COMMANDS: readonly Command[] = [

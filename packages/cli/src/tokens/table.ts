@@ -95,6 +95,21 @@ export const PERSON_LIST_OPTIONS = FORMAT_OPTION;
 
 export const PERSON_DELETE_OPTIONS = {} as const satisfies Options;
 
+export const ACCESS_REPORT_OPTIONS = {} as const satisfies Options;
+
+/** The report of all grants. */
+
+export const ACCESS_COMMANDS: readonly Command[] = [
+  command({
+    name: "admin access-report",
+    summary: "write who may do what as CSV: tokens, people and rules, with their last use (admin)",
+    args: "",
+    options: ACCESS_REPORT_OPTIONS,
+    examples: ["item-vault admin access-report > access.csv"],
+    load: () => import("./access-report.ts"),
+  }),
+] as readonly Command[];
+
 /** Commands of tokens: those of the admin, and those of a token that issues other tokens. */
 
 export const TOKEN_COMMANDS: readonly Command[] = [

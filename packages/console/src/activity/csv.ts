@@ -1,3 +1,4 @@
+import { csvText } from "@item-vault/transfer/csv-text";
 import { type Entry, isBroken, itemsOf, type Listed, vaultOf } from "./entries.ts";
 
 /** Entries as a table for spreadsheets. */
@@ -23,19 +24,12 @@ const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry, names: 
 /** Functions that return the names of ids. */
 export type Names = Readonly<Record<"actor" | "vault" | "item", (id: string) => string>>;
 
-/** Returns a table (RFC 4180). A broken entry has only its id. */
+/** Returns a table as CSV. A broken entry has only its id. */
 export function csvOf(entries: readonly Listed[], names: Names): string {
   const rows = entries.map((entry) =>
     isBroken(entry)
       ? COLUMNS.map(([name]) => (name === "request" ? entry.requestId : name === "action" ? "damaged" : ""))
       : COLUMNS.map(([, valueOf]) => valueOf(entry, names) ?? ""),
   );
-  return [COLUMNS.map(([name]) => name), ...rows].map((row) => `${row.map(cellOf).join(",")}\r\n`).join("");
-}
-
-/** Returns a cell. A text that a spreadsheet would run as a formula gets an apostrophe, because programs choose their own names. */
-function cellOf(value: string | number): string {
-  const text = String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return csvText([COLUMNS.map(([name]) => name), ...rows]);
 }
