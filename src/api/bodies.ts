@@ -73,13 +73,14 @@ export const newToken = z
   })
   .check(
     rule("vaults", "is missing", (token) => NARROW_ADMIN_NAMES.some((one) => token[one]) || token.vaults !== undefined),
-    ...NARROW_ADMIN_NAMES.map((narrow, index) =>
+    ...NARROW_ADMIN_NAMES.map((narrow) =>
       rule<Readonly<Record<string, unknown>>>(
         narrow,
-        "does not go with vaults, binding, stale, delegate or another of its kind",
-        (token) => !token[narrow] || ![...OF_VAULTS, ...NARROW_ADMIN_NAMES.toSpliced(index, 1)].some((one) => token[one]),
+        "does not go with vaults, binding, stale or delegate",
+        (token) => !token[narrow] || !OF_VAULTS.some((one) => token[one]),
       ),
     ),
+    rule("adminRead", "does not go with backupsOnly", ({ adminRead, backupsOnly }) => !adminRead || !backupsOnly),
     // Nobody has the text of a token for service bindings, so it issues none.
     rule("delegate", "does not go with binding", ({ binding, delegate }) => !binding || !delegate),
     // The calls of a service binding read the primary.

@@ -1,4 +1,5 @@
 import type { Command } from "./frame/command.ts";
+import { APPLY_COMMANDS } from "./apply/table.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
 import { ITEM_COMMANDS } from "./items/table.ts";
 import { CHANGES_COMMANDS, LOG_COMMANDS } from "./logs/table.ts";
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ...WORKLOAD_COMMANDS,
   ...RULE_COMMANDS,
   ...PERSON_COMMANDS,
+  ...APPLY_COMMANDS,
   ...LOG_COMMANDS,
   ...TRANSFER_COMMANDS,
   ...ADMIN_COMMANDS,

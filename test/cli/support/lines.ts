@@ -13,6 +13,7 @@ const file = (name: string, text: string) => {
 };
 const KEYS = file("production.vars", `ROOT_KEYS='${Buffer.alloc(32, 7).toString("base64")}'\n`);
 const CSV = file("chrome.csv", "name,url,username,password\nOne,https://one.example,ada,x\n");
+const CONFIGURATION = file("item-vault.yaml", "version: 1\nname: lines\n");
 export const REFERENCE = "op://Production/Database/password";
 
 /** The arguments of a placeholder of the table of commands. */
@@ -21,6 +22,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   "<path>": CSV,
   "<shell>": "bash",
   "[file]": CSV,
+  "[configuration]": CONFIGURATION,
   "[action]": "list",
 };
 

@@ -5,7 +5,17 @@ import { reasonOf } from "./reasons.ts";
 
 /** Failures of commands, and the exit codes (docs/cli.md). */
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, denied: 3, notFound: 4, conflict: 5, unavailable: 6, found: 7 } as const;
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  denied: 3,
+  notFound: 4,
+  conflict: 5,
+  unavailable: 6,
+  found: 7,
+  drift: 8,
+} as const;
 
 export type Exit = keyof typeof EXIT;
 
@@ -19,6 +29,7 @@ export const MEANINGS: Readonly<Record<Exit, string>> = {
   conflict: "the change conflicts with another one, or a name is ambiguous",
   unavailable: "the service did not answer, or cannot serve at the moment",
   found: "a check, backup, restore, export or import found something wrong",
+  drift: "the service differs from the file of `apply`",
 };
 
 /** Ends a command. `message` is the failure, and `hint` the next step. Neither contains a secret. */

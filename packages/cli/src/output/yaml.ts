@@ -1,4 +1,4 @@
-import { Document, visit } from "yaml";
+import { Document, parseDocument, visit } from "yaml";
 import { escapeHidden, hasHidden } from "../frame/printable.ts";
 
 /** Texts that every parser reads: they begin with a letter, or have several lines. PyYAML refuses tabs. */
@@ -21,4 +21,16 @@ export function yamlOf(value: unknown): string {
     document.toString({ lineWidth: 0 }),
     (character) => String.raw`\U${character.codePointAt(0)!.toString(16).padStart(8, "0")}`,
   );
+}
+
+/** Parses YAML 1.2 without aliases. The fault names a line and the kind of the error, and never quotes the text. */
+export function parseYaml(text: string): { readonly value: unknown } | { readonly fault: string } {
+  const document = parseDocument(text, { prettyErrors: false, stringKeys: true, logLevel: "error" });
+  const [error] = [...document.errors, ...document.warnings];
+  if (error) return { fault: `line ${text.slice(0, error.pos[0]).split("\n").length} is not YAML (${error.code})` };
+  try {
+    return { value: document.toJS({ maxAliasCount: 0 }) };
+  } catch {
+    return { fault: "has an alias (*)" };
+  }
 }
