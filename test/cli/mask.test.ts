@@ -69,6 +69,7 @@ describe("masking", () => {
     ["one value", ["my secret"], "my secret.", `${MARKER}.`],
     ["values that touch are one marker", ["secret-a", "secret-b"], "xsecret-asecret-bx", `x${MARKER}x`],
     ["values that overlap", ["abcdefgh", "ghijklmn"], "xabcdefghijklmnx", `x${MARKER}x`],
+    ["a word before the last byte of another value", ["xyz-abcd!", "abcd"], "xyz-abcd! abcd", `${MARKER} ${MARKER}`],
     ["a value within another one", ["password", "my-passwords"], "my-passwords passwords", `${MARKER} ${MARKER}s`],
     ["a beginning that does not go on", ["aaaaaaab"], "aaaaaaaaab aaa", `aa${MARKER} aaa`],
     ["a value as JSON", ['a"b\ncdefg'], '{"x":"a\\"b\\ncdefg"}', `{"x":"${MARKER}"}`],

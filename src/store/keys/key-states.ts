@@ -28,7 +28,8 @@ export interface KnownKey extends Omit<Uses, "ended_tokens"> {
   readonly verifies: boolean;
 }
 
-const USES = "SELECT id, vaults, tokens, ended_tokens FROM root_key_uses";
+/** A damaged count is at most the largest number that the answer may have. */
+const USES = `SELECT id, ${["vaults", "tokens", "ended_tokens"].map((count) => `min(${count}, ${Number.MAX_SAFE_INTEGER}) AS ${count}`).join(", ")} FROM root_key_uses`;
 const NONE = { vaults: 0, tokens: 0, ended_tokens: 0 };
 
 const rowsOf = ({ vaults, tokens, ended_tokens }: Omit<Uses, "id">): number => vaults + tokens + ended_tokens;

@@ -64,7 +64,8 @@ function webhookOf(ports: WebhookPorts, { head }: VaultWebhooks, webhook: Stored
   if (!progress || progress.state === "DELETED") return [];
   const { id, createdAt } = webhook;
   const { state, lastDelivery, lastError, failures, sequence } = progress;
-  const pending = Math.max(0, head.sequence - sequence);
+  // The head may be the sum of damaged counts.
+  const pending = Math.min(Math.max(0, head.sequence - sequence), Number.MAX_SAFE_INTEGER);
   const { url, managedBy } = webhook.definition ?? {};
   return [{ id, url, managedBy, secret, state, createdAt, lastDelivery, lastError, failures, pending }];
 }

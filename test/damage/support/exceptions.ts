@@ -91,7 +91,6 @@ const EXCEPTIONS: readonly Exception[] = [
     faults: ["emptied"],
     columns: ["ended_tokens.id"],
   },
-  { reason: "the File may have been absent in that version", faults: ["flipped"], columns: ["file_versions.until"] },
   {
     reason: "how often a job has written: with another count or id it ends as `database_restored`, and is started again",
     faults: ALL,
@@ -103,7 +102,6 @@ const EXCEPTIONS: readonly Exception[] = [
     columns: columnsOf("restores"),
   },
   { reason: "what is left of the vault is then found as rows of an unknown vault", faults: LOST, columns: ["deleted_vaults.id"] },
-  { reason: "another id is another deployment, whose restores are refused in words", faults: LOST, columns: ["deployment.id"] },
   {
     reason: "the name of a token that has ended is unknown when its root key was removed, which is no damage",
     faults: LOST,

@@ -5,7 +5,7 @@ export const MARKER = "<concealed by item-vault>";
 /** Bytes to replace: the first byte, and the byte after the last. */
 interface Range {
   start: number;
-  readonly end: number;
+  end: number;
 }
 
 export const isLineBreak = (byte: number | undefined): boolean => byte === 10 || byte === 13;
@@ -28,11 +28,17 @@ export class HeldOutput {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
   }
 
-  /** Hides bytes, as far as they are held. The end is not before the end of an earlier call. */
+  /**
+   * Hides bytes, as far as they are held. The end is at most one byte before the end of an earlier call: a word ends when the next byte is
+   * read, which may have ended another value.
+   */
   hide(start: number, end: number): void {
     const range = { start: Math.max(start, this.#origin), end };
-    while (this.#ranges.length > 0 && this.#ranges.at(-1)!.end >= range.start)
-      range.start = Math.min(range.start, this.#ranges.pop()!.start);
+    while (this.#ranges.length > 0 && this.#ranges.at(-1)!.end >= range.start) {
+      const last = this.#ranges.pop()!;
+      range.start = Math.min(range.start, last.start);
+      range.end = Math.max(range.end, last.end);
+    }
     this.#ranges.push(range);
   }
 
