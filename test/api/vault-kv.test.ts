@@ -6,6 +6,7 @@ import { CONSOLE, COOKIE, signIn } from "../support/console.ts";
 import { kv } from "../support/kv.ts";
 import { CALLERS, TOKENS } from "../support/matrix.ts";
 import { createReplicatedDatabase } from "../support/replica.ts";
+import { login as seededItem, seedItems } from "../support/seed.ts";
 import { admin, type Client, client, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 import { QUEUED } from "../support/waits.ts";
 
@@ -59,7 +60,7 @@ const DATABASE = {
   }),
 };
 /** Titles that appear in lists as ids. */
-const UNNAMED = ["Same", "SAME", "a//b", "dir/", "../up", "0f0e0d0c-0b0a-4908-8706-050403020100"];
+const UNNAMED = ["Same", "SAME", "a//b", "dir/", "../up", "a/./b", "..", "0f0e0d0c-0b0a-4908-8706-050403020100"];
 
 beforeAll(async () => {
   [vault, other] = [await makeVault("Production"), await makeVault("Other")];
@@ -193,13 +194,36 @@ describe("a path", () => {
         expect(await valuesAt(`${mount}/data/${item}`)).toEqual({ password: SECRET });
   });
 
-  it.each(["a//b", "dir/", "../up", "Put away"])(
+  it.each(["a//b", "dir/", "../up", "a/./b", "..", "Put away"])(
     "names by its id alone an archived Item, and one whose title URLs change: %s",
     async (title) => {
       expect(await valuesAt(`Production/data/${ids[title]}`)).toEqual({ password: SECRET });
       expect((await read(`Production/data/${encodeURI(title)}`)).status).toBe(404);
     },
   );
+});
+
+/** Contract 29.5. */
+describe("a vault that is named as a part of a path", () => {
+  it.each(["sys", "auth", "data", "metadata"])("is read by its name, and takes the place of no other path: %s", async (name) => {
+    const named = await makeVault(name);
+    const reader = (await makeToken({ [named]: "rw" })).token;
+    for (const title of ["health", "login", "token/lookup-self"]) await makeItem(client(reader), named, title);
+    for (const mount of [name, named])
+      for (const title of ["health", "login", "token/lookup-self"])
+        expect((await read(`${mount}/data/${title}`, reader)).body.data.data).toEqual({ password: SECRET });
+    expect((await read("sys/health", reader)).body).toMatchObject({ initialized: true });
+    expect((await read("auth/token/lookup-self", reader)).body.data).toMatchObject({ type: "service" });
+    expect((await kv("POST", `auth/${name}/login`, { body: { jwt: "x" } })).status).toBe(403);
+  });
+
+  it("and has a slash in its name is read by its id", async () => {
+    const named = await makeVault("team/one");
+    const reader = (await makeToken({ [named]: "rw" })).token;
+    await makeItem(client(reader), named, "Inside");
+    expect((await read(`${named}/data/Inside`, reader)).status).toBe(200);
+    expect((await read("team/one/data/Inside", reader)).status).toBe(404);
+  });
 });
 
 /** Contract 29.6. */
@@ -283,6 +307,20 @@ describe("a list", () => {
 
   it("of a folder has the titles that begin with it, without it", async () => {
     for (const path of ["prod", "prod/"]) expect(await keysAt(`Production/metadata/${path}`)).toEqual(["cache", "db"]);
+  });
+
+  it("has as many titles as 8 MiB hold, each with 200 bytes more, and one more title is a 400", async () => {
+    const large = await makeVault("Large");
+    const reader = (await makeToken({ [large]: "r" })).token;
+    const titled = (length: number, count: number) =>
+      Array.from({ length: count }, (_, index) => seededItem(large, String(index).padEnd(length, "x")));
+    const most = Math.floor((8 * 1024 * 1024) / (1000 + 200));
+    await seedItems(env, large, titled(1000, most));
+    expect(await keysAt("Large/metadata", reader)).toHaveLength(most);
+    await seedItems(env, large, titled(999, 1));
+    const { status, body } = await read("Large/metadata?list=true", reader);
+    expect([status, body]).toEqual([400, { errors: [expect.stringContaining("read them by their titles")] }]);
+    expect((await read(`Large/metadata/${"1".padEnd(1000, "x")}`, reader)).status).toBe(200);
   });
 
   it("has of a token for some Items only these, also where another one has the same title", async () => {
