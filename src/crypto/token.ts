@@ -94,6 +94,8 @@ const AUDIENCE_OF_KIND: Readonly<Record<TokenKind, string>> = {
   workload: AUDIENCE,
   admin: "item-vault-admin",
 };
+/** The audience of tokens that only read lists. A release that does not know the restriction refuses it, and with it the token. */
+const READ_AUDIENCE = "item-vault-admin-read";
 /** The kinds of rows whose text has been given to a holder. */
 const HELD: ReadonlySet<TokenKind | undefined> = new Set([undefined, "workload", "admin"]);
 export const TOKEN_CHARACTERS_MAX = 16 * 1024;
@@ -123,7 +125,10 @@ export function signToken({ active }: Pick<Keyring, "active">, claims: Claims): 
 /** Returns the attributes of a narrow token of the admin routes. */
 export const narrowOf = (claims: NarrowClaims) => byNarrowAdmin((name) => claims[name]);
 
-const audienceOf = ({ binding, kind }: Claims): string => (binding ? BINDING_AUDIENCE : kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE);
+const audienceOf = ({ binding, kind, adminRead }: Claims): string => {
+  if (binding) return BINDING_AUDIENCE;
+  return adminRead ? READ_AUDIENCE : kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE;
+};
 
 /** Returns true if nobody holds the text of a token: it is for service bindings, or is the row of a person, an issuer or a rule. */
 export const isUnheld = ({ binding, kind }: Claims): boolean => binding === true || !HELD.has(kind);
@@ -170,7 +175,7 @@ async function verifySignature(
     const { payload } = await jwtVerify(token, key.verifying, {
       algorithms: ["EdDSA"],
       issuer: ISSUER,
-      audience: kind ? AUDIENCE_OF_KIND[kind] : AUDIENCE,
+      audience: kind ? [AUDIENCE_OF_KIND[kind], READ_AUDIENCE] : AUDIENCE,
       typ: "JWT",
       requiredClaims: ["iss", "aud", "sub", "jti", "iat", "exp"],
       currentDate: new Date(now),

@@ -1,4 +1,5 @@
 import { env } from "cloudflare:workers";
+import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type OperationId, OPERATIONS } from "../../src/api/operations.ts";
 import { ROWS } from "../../src/api/openapi/document.ts";
@@ -314,6 +315,11 @@ describe.each([
     ];
     expect(replies[0]!.text).toBe(replies[1]!.text);
   });
+});
+
+it("a token with adminRead has an audience that a release without such tokens refuses (8.20)", async () => {
+  const { body } = await admin("POST", "/v1/admin/tokens", { body: { name: "narrow", adminRead: true } });
+  expect(decodeJwt(body.token).aud).toBe("item-vault-admin-read");
 });
 
 describe("a token of vaults", () => {

@@ -35,10 +35,10 @@ export const TOKENS = form<Token>({
       descent: { ancestors: [GENERATION], issuedAt: 1_799_999_999 },
     }),
     "of the admin": tokenExample({ kind: "admin", vaults: {}, backupsOnly: true }),
-    "of the admin, for lists": tokenExample({ kind: "admin", vaults: {}, adminRead: true }),
     "of a workload": tokenExample({ kind: "workload", descent: { ancestors: [GENERATION], issuedAt: 1_799_999_999 } }),
     "of a person, which nobody has": tokenExample({ kind: "person", name: "ada@example.com", admin: true }),
     "for service bindings, which nobody has": tokenExample({ binding: true }),
+    "of the admin, for lists": tokenExample({ kind: "admin", vaults: {}, adminRead: true }),
   },
   read: readToken,
 });

@@ -1,22 +1,37 @@
 import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { parse, stringify } from "yaml";
-import { admin, sendRequest } from "../../sdk/support/vault.ts";
+import type { StartedWorker } from "../../sdk/support/started-worker.ts";
+import { sendRequest } from "../../sdk/support/vault.ts";
+import { startWorker } from "../../sdk/support/worker.ts";
 import { runHere } from "../support/here.ts";
 import { hurryTime } from "../support/hurry.ts";
-import { startInterceptor } from "../support/interceptor.ts";
+import { type InterceptorOptions, startInterceptor } from "../support/interceptor.ts";
 import { startCli } from "../support/process.ts";
 import { until } from "../../support/waits.ts";
 
-/** `apply` (docs/cli.md). The service has the things of other tests too, so each test has names of its own. */
+/** `apply` (docs/cli.md), of a service of its own: other tests look at all people and rules. Each test has names of its own. */
 
-const ADMIN = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
+let service: StartedWorker;
+let ADMIN: Readonly<Record<"ITEM_VAULT_ADMIN_TOKEN" | "ITEM_VAULT_HOST", string>>;
+
+beforeAll(async () => {
+  service = await startWorker(inject("secrets"));
+  ADMIN = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: service.url };
+});
+
+afterAll(() => service.close());
+
+const admin = (method: string, path: string, body?: object): Promise<any> =>
+  sendRequest(method, `${service.url}v1/admin/${path}`, inject("secrets").ADMIN_TOKEN, body);
+
+const startProxy = (options: InterceptorOptions = {}) => startInterceptor({ service: service.url, ...options });
 
 type Row = Readonly<Record<string, any>>;
 
-const list = async (path: string): Promise<readonly Row[]> => (await admin("GET", path)) as unknown as readonly Row[];
+const list = (path: string): Promise<readonly Row[]> => admin("GET", path);
 
 /** Returns the live things with a name. */
 const listNamed = async (kind: string, name: string, attribute = "name") =>
@@ -74,7 +89,7 @@ const empty = ({ mark }: World) => ({ version: 1, name: mark });
 
 const widened = ({ file, names }: World) => ({ ...file, tokens: { [names.token]: { vaults: { [names.vault]: "rw" } } } });
 
-const idOf = (token: string): Promise<Row> => sendRequest("GET", "v1/token", token) as Promise<Row>;
+const idOf = (token: string): Promise<Row> => sendRequest("GET", `${service.url}v1/token`, token) as Promise<Row>;
 
 /** Fails unless the service has each thing of the file once, and the folder the text of the token and the secret of the webhook. */
 async function expectApplied({ state, secrets, mark }: World): Promise<void> {
@@ -104,7 +119,7 @@ describe("apply", () => {
   it("does nothing when it is repeated", async () => {
     const world = newWorld();
     await world.apply();
-    const { url, requests } = await startInterceptor();
+    const { url, requests } = await startProxy();
     expect(await world.run(world.file, [], { ITEM_VAULT_HOST: url })).toMatchObject({ code: 0, stdout: "Nothing to do\n" });
     expect(requests.filter((name) => WRITES.test(name))).toEqual([]);
   });
@@ -155,7 +170,7 @@ async function startMortal(write: (name: string, seen: number) => boolean, isDon
   let seen = 0;
   let [isDead, isRevived] = [false, false];
   const isIts = (name: string): boolean => !isRevived && WRITES.test(name) && write(name, seen);
-  const { url } = await startInterceptor({
+  const { url } = await startProxy({
     // A 400 is not sent again.
     refuse(name) {
       if (WRITES.test(name)) seen++;
@@ -238,7 +253,7 @@ describe("apply that is killed", () => {
 describe("apply --plan", () => {
   it("changes nothing, and ends with code 8 while the service differs from the file", async () => {
     const world = newWorld();
-    const { url, requests } = await startInterceptor();
+    const { url, requests } = await startProxy();
     const planned = () => world.run(world.file, ["--plan"], { ITEM_VAULT_HOST: url });
     expect(await planned()).toMatchObject({ code: 8, stdout: expect.stringContaining("6 steps") });
     await world.apply();
@@ -406,16 +421,14 @@ describe("apply --prune", () => {
     const world = newWorld();
     const people = { [world.names.person]: { admin: true } };
     await world.apply({ ...empty(world), people });
-    // Other tests have administrators too.
     const own = (await world.state()).people;
-    const answers: Readonly<Record<string, unknown>> = { "GET /v1/admin/people": own, "GET /v1/admin/rules": [] };
-    const { url } = await startInterceptor({ answer: (name) => answers[name] });
     const file = { ...empty(world), ...partOf(world) };
-    expect(await world.run(file, ["--prune", "--yes"], { ITEM_VAULT_HOST: url })).toMatchObject({
+    expect(await world.run(file, ["--prune", "--yes"])).toMatchObject({
       code: 5,
       stderr: expect.stringContaining("Nobody would be an administrator any more"),
     });
     expect((await world.state()).people).toEqual(own);
+    await admin("DELETE", `people/${own[0]!["id"]}`);
   });
 });
 
@@ -426,14 +439,7 @@ describe("apply --export", () => {
     const exported = await runHere(["apply", "--export"], { env: ADMIN });
     expect(exported.code).toBe(0);
     for (const { text } of world.secrets()) expect(exported.stdout).not.toContain(text);
-    const all = parse(exported.stdout) as Record<string, Record<string, unknown>>;
-    // Other tests make and delete things at the same time.
-    const sections = Object.keys(world.file).filter((name) => name !== "version" && name !== "name");
-    const own = sections.map((name) => [
-      name,
-      Object.fromEntries(Object.entries(all[name]!).filter(([key]) => key.startsWith("apply"))),
-    ]);
-    const file = { version: 1, name: "exported", ...Object.fromEntries(own) } as World["file"];
+    const file = parse(exported.stdout) as World["file"];
     expect(file.tokens[world.names.token]).toEqual(world.file.tokens[world.names.token]);
     expect(file.vaults[world.names.vault]).toEqual(world.file.vaults[world.names.vault]);
     expect(await world.run(file, ["--plan"])).toMatchObject({ code: 0, stdout: "Nothing to do\n" });
@@ -489,7 +495,7 @@ describe("a file", () => {
   });
 
   it("of the documentation is one that can be applied", async () => {
-    const { url } = await startInterceptor({ answer: () => [] });
+    const { url } = await startProxy({ answer: () => [] });
     const ran = await newWorld().run(readFileSync("docs/examples/item-vault.yaml", "utf8"), ["--plan"], { ITEM_VAULT_HOST: url });
     expect(ran).toMatchObject({ code: 8, stdout: expect.stringContaining("0 differences left") });
   });

@@ -23,6 +23,8 @@ export interface Interceptor {
 }
 
 export interface InterceptorOptions {
+  /** The URL of the service, by default that of all tests. */
+  readonly service?: string;
   /** Runs before a request is passed on. `false`: the connection is closed without an answer. */
   readonly before?: (name: string) => Promise<boolean | void> | boolean | void;
   /** The JSON with which the proxy answers instead of the service; `undefined`: the service answers. */
@@ -50,6 +52,7 @@ export async function startInterceptor(options: InterceptorOptions = {}): Promis
 
 /** Starts a proxy, which the caller closes. */
 export async function startProxy({
+  service = inject("url"),
   before,
   answer: own,
   refuse,
@@ -80,7 +83,7 @@ export async function startProxy({
         const json = own?.(name);
         const isRewritten = rewrite !== undefined && incoming.headers["content-type"] === "application/json";
         const body = isRewritten ? rewrite(name, await textOf(incoming)) : undefined;
-        if (json === undefined) forward(incoming, answer, { cut: cutAfter?.(name), body, weakens });
+        if (json === undefined) forward(incoming, answer, { service, cut: cutAfter?.(name), body, weakens });
         else answer.setHeader("Content-Type", "application/json").end(JSON.stringify(json));
       }
     })();
@@ -105,15 +108,16 @@ export async function startProxy({
 }
 
 interface Changes {
+  readonly service: string;
   readonly cut: number | undefined;
   readonly body: string | undefined;
   readonly weakens: boolean;
 }
 
-function forward(incoming: IncomingMessage, answer: ServerResponse, { cut, body, weakens }: Changes): void {
+function forward(incoming: IncomingMessage, answer: ServerResponse, { service, cut, body, weakens }: Changes): void {
   const { method, url } = incoming;
   const headers = { ...incoming.headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) };
-  const outgoing = request(new URL(url!, inject("url")), { method: method!, headers }, (reply) => {
+  const outgoing = request(new URL(url!, service), { method: method!, headers }, (reply) => {
     const { etag, "content-type": type = "" } = reply.headers;
     const isWeak = weakens && etag !== undefined && type.startsWith("application/json");
     answer.writeHead(reply.statusCode!, isWeak ? { ...reply.headers, etag: `W/${etag}` } : reply.headers);
