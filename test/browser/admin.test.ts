@@ -435,6 +435,35 @@ it.each([
   await expect.poll(() => focused(page)).toBe(name);
 });
 
+it("keeps a panel in the history while its row exists: Back closes it, and after a deletion leads to the view before", async () => {
+  const name = `Left ${crypto.randomUUID()}`;
+  await makeVault(name);
+  const page = await openOwnView("vaults", name);
+  const open = async (view: string) => {
+    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: view }).click();
+    await heading(view).waitFor();
+  };
+  const heading = (view: string) => page.getByRole("heading", { name: view, level: 1 });
+  const panel = page.getByRole("region", { name });
+  await openPanel(page, name);
+  await open("Tokens");
+  await page.goBack();
+  await panel.waitFor();
+  await page.goBack();
+  await panel.waitFor({ state: "detached" });
+
+  await open("Health");
+  await open("Vaults");
+  await chooseAct(page, name, "Delete…");
+  await dialogOf(page).getByRole("textbox").fill(name);
+  await dialogOf(page).getByRole("button", { name: "Delete vault" }).click();
+  await panel.waitFor({ state: "detached" });
+  await heading("Vaults").waitFor();
+  await page.goBack();
+  await heading("Health").waitFor();
+  expect(new URL(page.url()).hash).toBe("#/health");
+});
+
 it("says how many records do not open, where it shows who can open a vault", async () => {
   const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
   await showSample(page);

@@ -148,7 +148,7 @@ describe("an administrator", () => {
     await panel.getByText("Failing: tried again for a day, then paused.").waitFor();
     rows[0] = fault("redirect", 302);
     await page.reload();
-    await page.getByText("Redirects are not followed. Change the URL: the receiver answered 302.").waitFor();
+    await panel.getByText("Redirects are not followed. Change the URL: the receiver answered 302.").waitFor();
   });
 
   it("reads that nothing can sign in by an issuer without rules", async () => {

@@ -1,8 +1,7 @@
 import type { ActivityEntry } from "@item-vault/client";
 import { describe, expect, it } from "vitest";
-import { csvOf } from "../../packages/console/src/activity/csv.ts";
 import { boundsOf, NO_FILTERS } from "../../packages/console/src/activity/filters.ts";
-import { foldByDay } from "../../packages/console/src/activity/entries.ts";
+import { csvOf, foldByDay } from "../../packages/console/src/activity/entries.ts";
 import { nameAgent, sentenceOf } from "../../packages/console/src/activity/sentences.ts";
 
 /** How entries of the activity log are shown and exported. */

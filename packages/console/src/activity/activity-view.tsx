@@ -1,5 +1,4 @@
 import { computed, signal, useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import { timeOf } from "@item-vault/model/ids";
 import { explain } from "../failures/explain.ts";
@@ -8,16 +7,17 @@ import { nameOf } from "../state/names.ts";
 import { compareNames } from "../state/search.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
+import { Button } from "../ui/button.tsx";
 import { Chart } from "../ui/chart.tsx";
+import { Select } from "../ui/controls.tsx";
 import { Icon } from "../ui/icon.tsx";
-import { Menu } from "../ui/menu.tsx";
 import { ItemField, itemNamed } from "../ui/item-field.tsx";
+import { Menu } from "../ui/menu.tsx";
 import { keepFocus, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { saveFile } from "../ui/save-file.ts";
 import { formatDate, formatTime } from "../ui/time.ts";
-import { csvOf } from "./csv.ts";
-import { countByDay, type Entry, isBroken, type Listed, vaultOf } from "./entries.ts";
+import { countByDay, csvOf, type Entry, isBroken, type Listed, vaultOf } from "./entries.ts";
 import { EntryList, itemName } from "./entry-table.tsx";
 import { boundsOf, type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.ts";
 import { createEntries, type Entries, loadEntries, type Log, LOGS } from "./load.ts";
@@ -58,30 +58,22 @@ const Actions = ({ logs }: { readonly logs: readonly Log[] }) => (
     <Menu
       label="Export"
       icon="download"
-      actions={FORMATS.map((format) => ({ label: `Save as ${format.label}`, run: () => void save(format) }))}
+      actions={FORMATS.map((format) => ({ label: `Save as ${format[0]}`, run: () => void save(format) }))}
     />
   </>
 );
 
 const NAMES = { actor: nameOf, vault: vaultNameOf, item: itemName };
 
-interface Format {
-  readonly label: string;
-  readonly type: string;
-  readonly textOf: (listed: readonly Listed[]) => string;
-}
+type Format = readonly [label: string, type: string, textOf: (listed: readonly Listed[]) => string];
 
 const FORMATS: readonly Format[] = [
-  { label: "CSV", type: "text/csv", textOf: (listed) => csvOf(listed, NAMES) },
-  {
-    label: "NDJSON",
-    type: "application/x-ndjson",
-    textOf: (listed) => listed.map((entry) => `${JSON.stringify(entry)}\n`).join(""),
-  },
+  ["CSV", "text/csv", (listed) => csvOf(listed, NAMES)],
+  ["NDJSON", "application/x-ndjson", (listed) => listed.map((entry) => `${JSON.stringify(entry)}\n`).join("")],
 ];
 
 /** Loads all matching entries, beyond those shown, and lets the browser save them. */
-async function save({ label, type, textOf }: Format): Promise<void> {
+async function save([label, type, textOf]: Format): Promise<void> {
   const { log, filters } = query.value;
   try {
     let page = await loadEntries(log, filters, undefined);
@@ -118,23 +110,20 @@ function DayChart({ listed }: { readonly listed: readonly Listed[] }) {
 
 /** Returns the number of entries found, and the searched part, so that the shown entries are not taken for the whole log. */
 function summary(count: number): string {
-  const found = plural(
-    count,
-    isFiltered(query.value.filters) ? "matching entry" : "entry",
-    isFiltered(query.value.filters) ? "matching entries" : "entries",
-  );
+  const found = isFiltered(query.value.filters)
+    ? plural(count, "matching entry", "matching entries")
+    : plural(count, "entry", "entries");
   return since.value
     ? `${found} since ${formatTime(since.value.toISOString())}; older ones are not loaded.`
     : `${found} in the whole log.`;
 }
 
-/** The shown log, its filters, and the loaded entries. */
-
-export const query = signal<{ readonly log: Log; readonly filters: Filters }>({ log: "vaults", filters: NO_FILTERS });
-export const entries = signal<Entries>(createEntries(() => Promise.resolve({ entries: [] })));
+/** The shown log and its filters. */
+const query = signal<{ readonly log: Log; readonly filters: Filters }>({ log: "vaults", filters: NO_FILTERS });
+const entries = signal<Entries>(createEntries(() => Promise.resolve({ entries: [] })));
 
 /** The time from which on the entries of the log are loaded; `undefined` when all are. */
-export const since = computed((): Date | undefined => {
+const since = computed((): Date | undefined => {
   const { next } = entries.value.loaded.value;
   return next === undefined ? undefined : new Date(timeOf(next));
 });
@@ -143,9 +132,6 @@ export const since = computed((): Date | undefined => {
 const seen = signal<{ readonly vaults: readonly string[]; readonly actors: readonly string[] }>({ vaults: [], actors: [] });
 
 const distinct = (ids: readonly string[]): readonly string[] => [...new Set(ids)].filter((id) => id !== "");
-
-export const vaultIds = computed(() => distinct([...vaults.value.map(({ id }) => id), ...seen.value.vaults]));
-const actorIds = computed(() => seen.value.actors);
 
 function remember(listed: readonly Listed[]): void {
   const whole = listed.filter((entry): entry is Entry => !isBroken(entry));
@@ -156,7 +142,7 @@ function remember(listed: readonly Listed[]): void {
 }
 
 /** Shows a log from its newest entry on. */
-export function show(log: Log, filters: Filters): void {
+function show(log: Log, filters: Filters): void {
   if (log !== query.value.log) seen.value = { vaults: [], actors: [] };
   const asked = (query.value = { log, filters });
   entries.value = createEntries(async (before) => {
@@ -167,8 +153,10 @@ export function show(log: Log, filters: Filters): void {
   void entries.value.more();
 }
 
-/** The value of a choice, and its text. */
 type Option = readonly [value: string, text: string];
+
+const KINDS = Object.entries(REQUEST_KINDS).map(([kind, { label }]): Option => [kind, label]);
+const vaultText = (id: string): string => vaultNameOf(id) || `Vault ${id.slice(0, 8)}`;
 
 /** The filters of the entries. The service filters, so every choice is a request. */
 function FilterBar() {
@@ -179,21 +167,15 @@ function FilterBar() {
     keepFocus();
   };
   const open = useSignal(false);
+  const vaultIds = distinct([...vaults.value.map(({ id }) => id), ...seen.value.vaults]);
   const choice = (name: keyof Filters, label: string, all: string, options: readonly Option[]) => (
-    <Filter label={label}>
-      <select value={filters[name]} onChange={(event) => set({ [name]: event.currentTarget.value })}>
-        {[["", all] as const, ...options].map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </Filter>
+    <Select label={label} value={filters[name]} options={[["", all], ...options]} onChange={(value) => set({ [name]: value })} />
   );
   const day = (name: "from" | "until", label: string) => (
-    <Filter label={label}>
+    <label>
+      {label}
       <input type="date" value={filters[name]} onChange={(event) => set({ [name]: event.currentTarget.value })} />
-    </Filter>
+    </label>
   );
   return (
     <div class={`filters ${open.value ? "" : "folded"}`}>
@@ -201,48 +183,21 @@ function FilterBar() {
         {isFiltered(filters) ? "Filters (in use)" : "Filters"}
         <Icon name="down" />
       </button>
-      {choice(
-        "vault",
-        "Vault",
-        "All vaults",
-        byName(vaultIds.value, (id) => vaultNameOf(id) || `Vault ${id.slice(0, 8)}`),
-      )}
-      {choice("actor", "Who", "Everyone", byName(actorIds.value, nameOf))}
+      {choice("vault", "Vault", "All vaults", byName(vaultIds, vaultText))}
+      {choice("actor", "Who", "Everyone", byName(seen.value.actors, nameOf))}
       {log === "vaults" && <ItemChoice item={filters.item} onChange={(item) => set({ item })} />}
-      {choice(
-        "kind",
-        "Request",
-        "All requests",
-        Object.entries(REQUEST_KINDS).map(([kind, { label }]) => [kind, label]),
-      )}
+      {choice("kind", "Request", "All requests", KINDS)}
       {day("from", "From")}
       {day("until", "To")}
-      {isFiltered(filters) && (
-        <button type="button" onClick={clear}>
-          Clear
-        </button>
-      )}
+      {isFiltered(filters) && <Button text="Clear" onClick={clear} />}
     </div>
   );
 }
 
-const Filter = ({ label, children }: { readonly label: string; readonly children: ComponentChildren }) => (
-  <label class="filter">
-    <span>{label}</span>
-    {children}
-  </label>
-);
-
 const byName = (ids: readonly string[], name: (id: string) => string): Option[] =>
   ids.map((id) => [id, name(id)] as const).toSorted(([, a], [, b]) => compareNames(a, b));
 
-interface ItemChoiceProps {
-  /** The id of the Item that is chosen; empty for all. */
-  readonly item: string;
-  readonly onChange: (item: string) => void;
-}
-
-function ItemChoice({ item, onChange }: ItemChoiceProps) {
+function ItemChoice({ item, onChange }: Readonly<{ item: string; onChange: (item: string) => void }>) {
   const text = useSignal("");
   const entered = useSignal(item);
   const enter = (next: string) => {
@@ -254,15 +209,5 @@ function ItemChoice({ item, onChange }: ItemChoiceProps) {
     // All filters were cleared. Text that names no Item is not, because it is being typed.
     if (item === "" && entered.value !== "") text.value = entered.value = "";
   }, [item]);
-  return (
-    <ItemField
-      id="activity-item"
-      look="filter"
-      label={<span>Item</span>}
-      type="search"
-      placeholder="All items"
-      value={text.value}
-      onInput={enter}
-    />
-  );
+  return <ItemField id="activity-item" label="Item" type="search" placeholder="All items" value={text.value} onInput={enter} />;
 }

@@ -1,4 +1,5 @@
 import type { ActivityEntry, AdminActivityEntry, BrokenActivityEntry, ExportedEntry } from "@item-vault/client";
+import { csvText } from "@item-vault/transfer/csv-text";
 
 /** The subjects of entries in the activity logs, their counts, and their rows. All functions are pure. */
 
@@ -60,40 +61,65 @@ export const dayOf = (time: Date): string =>
 export interface Row {
   /** The newest entry of the run. */
   readonly entry: Listed;
-  /** The number of entries. */
   readonly count: number;
-}
-
-export interface DayOfRows {
-  /** The timestamp of the newest entry of the day; empty where no time is known. */
-  readonly timestamp: string;
-  readonly rows: readonly Row[];
 }
 
 /** Returns true if an entry is the load of a list, which each page of the console makes. */
 const isListRead = (entry: Entry): boolean =>
   kindOf(entry) === "reads" && entry.resource.type === "VAULT" && itemsOf(entry).length === 0;
 
-/** Returns true if two entries are reads of lists by the same actor from the same place. */
-const isSameRead = (a: Listed, b: Listed): boolean =>
-  !isBroken(a) &&
-  !isBroken(b) &&
-  isListRead(a) &&
-  isListRead(b) &&
-  a.actor.id === b.actor.id &&
-  a.actor.userAgent === b.actor.userAgent &&
-  a.actor.requestIp === b.actor.requestIp;
+/** Returns the reader of a list and their place, which all entries of a run have in common. Undefined for another entry. */
+const readerOf = (entry: Listed): string | undefined =>
+  !isBroken(entry) && isListRead(entry)
+    ? JSON.stringify([entry.actor.id, entry.actor.userAgent, entry.actor.requestIp])
+    : undefined;
 
-/** Groups entries, newest first, by day. A run of reads of lists is one row. */
-export function foldByDay(entries: readonly Listed[]): readonly DayOfRows[] {
+/**
+ * Groups entries, newest first, by day. A run of reads of lists is one row. The timestamp is that of the newest entry of the day; empty where
+ * no time is known.
+ */
+export function foldByDay(entries: readonly Listed[]): readonly Readonly<{ timestamp: string; rows: readonly Row[] }>[] {
   const days: { timestamp: string; day: string; rows: { entry: Listed; count: number }[] }[] = [];
   for (const entry of entries) {
     const day = entry.timestamp ? dayOf(new Date(entry.timestamp)) : "";
     let last = days.at(-1);
     if (last?.day !== day) days.push((last = { timestamp: entry.timestamp ?? "", day, rows: [] }));
     const run = last.rows.at(-1);
-    if (run && isSameRead(run.entry, entry)) run.count++;
+    const reader = readerOf(entry);
+    if (run && reader !== undefined && reader === readerOf(run.entry)) run.count++;
     else last.rows.push({ entry, count: 1 });
   }
   return days;
+}
+
+/** Entries as a table for spreadsheets. */
+
+const COLUMNS: readonly (readonly [name: string, valueOf: (entry: Entry, names: Names) => string | number | undefined])[] = [
+  ["time", ({ timestamp }) => timestamp],
+  ["action", ({ action }) => action],
+  ["result", ({ result }) => result],
+  ["actor", ({ actor }) => actor.id],
+  ["token", ({ actor }) => actor.jti],
+  ["address", ({ actor }) => actor.requestIp],
+  ["program", ({ actor }) => actor.userAgent],
+  ["resource", ({ resource }) => resource.type],
+  ["vault", vaultOf],
+  ["items", (entry) => itemsOf(entry).join(" ")],
+  ["version", ({ resource }) => ("itemVersion" in resource ? resource.itemVersion : undefined)],
+  ["request", ({ requestId }) => requestId],
+  ["actor name", ({ actor }, { actor: nameOf }) => nameOf(actor.id)],
+  ["vault name", (entry, { vault: nameOf }) => nameOf(vaultOf(entry))],
+  ["item titles", (entry, { item: nameOf }) => itemsOf(entry).map(nameOf).join(", ")],
+];
+
+export type Names = Readonly<Record<"actor" | "vault" | "item", (id: string) => string>>;
+
+/** Returns a table as CSV. A broken entry has only its id. */
+export function csvOf(entries: readonly Listed[], names: Names): string {
+  const rows = entries.map((entry) =>
+    isBroken(entry)
+      ? COLUMNS.map(([name]) => (name === "request" ? entry.requestId : name === "action" ? "damaged" : ""))
+      : COLUMNS.map(([, valueOf]) => valueOf(entry, names) ?? ""),
+  );
+  return csvText([COLUMNS.map(([name]) => name), ...rows]);
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { entries as items, may } from "../state/items.ts";
 import { knownName } from "../state/names.ts";
 import { addressOf } from "../state/route.ts";
+import { Button } from "../ui/button.tsx";
 import { FromNow } from "../ui/day.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { type Column, Table } from "../ui/table.tsx";
@@ -17,7 +18,6 @@ interface Props {
   readonly entries: Entries;
   /** Absent: the names of the vaults of the session. */
   readonly nameOfVault?: (id: string) => string;
-  /** A summary of the loaded entries. */
   readonly children?: ComponentChildren;
 }
 
@@ -39,11 +39,7 @@ export function EntryList({ entries: { loaded, state, failure, more }, nameOfVau
       )}
       <p class="more">
         {state.value === "loaded" && children}
-        {next !== undefined && (
-          <button type="button" disabled={isLoading} onClick={() => void more()}>
-            Load older entries
-          </button>
-        )}
+        {next !== undefined && <Button text="Load older entries" disabled={isLoading} onClick={() => void more()} />}
         {isLoading && <span class="quiet">Loading…</span>}
       </p>
     </>

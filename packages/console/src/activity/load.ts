@@ -1,13 +1,10 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { firstIdAt, timeOf } from "@item-vault/model/ids";
-import type { Listed } from "./entries.ts";
 import { call } from "../state/client.ts";
+import type { Listed } from "./entries.ts";
 import { boundsOf, type Filters, queryOf } from "./filters.ts";
 
-export interface PageQuery {
-  readonly limit: number;
-  readonly before?: string | undefined;
-}
+export type PageQuery = Readonly<{ limit: number; before?: string | undefined }>;
 
 type Query = ReturnType<typeof queryOf> & PageQuery;
 

@@ -5,7 +5,6 @@ import { session } from "../state/session.ts";
 
 /** The names of everything that a log is about, for administrators. */
 
-/** What the jobs of each kind are called. */
 const JOBS: Readonly<Record<string, string>> = {
   rewrap: "a re-wrap of all keys",
   verify: "a verification",
@@ -21,7 +20,9 @@ export const vaultNameOf = (id: string): string => vaultName(id) || knownName(id
 type Row = { readonly id: string; readonly name?: string; readonly email?: string; readonly kind?: string };
 
 /** The lists that name who acts, and those that name what else the log of the administrator is about. */
-const LISTS: Readonly<Record<"actors" | "subjects", () => Promise<readonly { readonly data: readonly Row[] }[]>>> = {
+export type NameList = "actors" | "subjects";
+
+const LISTS: Readonly<Record<NameList, () => Promise<readonly { readonly data: readonly Row[] }[]>>> = {
   actors: () => Promise.all([call("GET /v1/admin/tokens"), call("GET /v1/admin/people"), call("GET /v1/admin/rules")]),
   subjects: () => Promise.all([call("GET /v1/admin/vaults"), call("GET /v1/admin/issuers"), call("GET /v1/admin/jobs")]),
 };
@@ -30,7 +31,7 @@ const LISTS: Readonly<Record<"actors" | "subjects", () => Promise<readonly { rea
 const loadedFor = new Map<string, string | undefined>();
 
 /** Loads names that an administrator may know, once in a session. A failure leaves the words for unknown ids. */
-export function loadNames(...lists: readonly (keyof typeof LISTS)[]): void {
+export function loadNames(...lists: readonly NameList[]): void {
   const { admin = false, expiresAt } = session.value ?? {};
   for (const list of lists.filter((one) => admin && loadedFor.get(one) !== expiresAt)) {
     loadedFor.set(list, expiresAt);

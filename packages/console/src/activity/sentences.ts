@@ -5,10 +5,8 @@ import { type Entry, vaultOf } from "./entries.ts";
 
 const VERBS = { READ: "viewed", CREATE: "created", UPDATE: "changed", DELETE: "deleted" } as const;
 
-/** The subjects that have names other than their types. */
 const NOUNS: Readonly<Record<string, string>> = { KEY: "root key", EXCHANGE: "token exchange" };
 
-/** Acts that have verbs of their own. */
 const ACTS: Readonly<Record<string, string>> = {
   "CREATE JOB": "started",
   "DELETE JOB": "stopped",

@@ -5,6 +5,3 @@ export function matches(query: string, ...texts: readonly string[]): boolean {
   const folded = foldText(query.trim());
   return texts.some((text) => foldText(text).includes(folded));
 }
-
-/** Returns an id without a name, short enough for people to compare. */
-export const shortId = (id: string): string => id.slice(0, 8);

@@ -1,25 +1,21 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { Dialect, IssuedToken, NewToken } from "@item-vault/client";
+import { LIMITS } from "@item-vault/model/limits";
 import { call } from "../state/client.ts";
-import { NameField } from "./name-field.tsx";
-import { InputError, textOf } from "../ui/form.tsx";
-import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
-import { LifetimeField, parseLifetime } from "./lifetime-field.tsx";
-import { tokens, vaultLabel } from "./lists.ts";
-import { ScopeField } from "./scope-field.tsx";
-import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
+import { itemKey } from "../state/item-key.ts";
+import { Button } from "../ui/button.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { Check, Select } from "../ui/controls.tsx";
-import { Icon } from "../ui/icon.tsx";
-import { formatTime } from "../ui/time.ts";
-import { LIMITS } from "@item-vault/model/limits";
-import { itemKey } from "../state/item-key.ts";
-import { afterRender } from "../ui/page.tsx";
+import { InputError, textOf } from "../ui/form.tsx";
 import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
+import { afterRender } from "../ui/page.tsx";
+import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { named, presentText } from "../ui/texts.ts";
-import { shortId } from "./filter.ts";
-
-/** Issues a token, then shows its text. */
+import { formatTime } from "../ui/time.ts";
+import type { Closable } from "./dialogs.tsx";
+import { LifetimeField, NameField, parseLifetime, ScopeField } from "./fields.tsx";
+import { shortId, tokens, vaultLabel } from "./lists.ts";
+import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
 
 type Kind = keyof typeof KINDS;
 
@@ -31,7 +27,7 @@ const KINDS = {
 } as const satisfies Readonly<Record<string, { label: string; dialect: Dialect; binding: boolean }>>;
 const KIND_OPTIONS = Object.entries(KINDS).map(([name, { label }]) => [name as Kind, label] as const);
 
-export function IssueToken({ onClose }: { readonly onClose: () => void }) {
+export function IssueToken({ onClose }: Closable) {
   const issued = useSignal<IssuedToken | undefined>(undefined);
   const scope = useSignal<Scope>({});
   const limits = useSignal(NONE);
@@ -57,12 +53,8 @@ export function IssueToken({ onClose }: { readonly onClose: () => void }) {
     <SecretForm title="Issue token" secret="token" action={action} submit="Issue token" onClose={onClose}>
       <NameField placeholder="e.g. github-deploy" />
       <Select label="For" value={kind.value} options={KIND_OPTIONS} onChange={setKind} />
-      <ScopeField
-        value={scope.value}
-        onChange={(next) => (scope.value = next)}
-        operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS}
-      />
-      <ItemLimits scope={scope.value} limits={limits.value} onChange={(next) => (limits.value = next)} />
+      <ScopeField scope={scope} operations={KINDS[kind.value].binding ? ["r"] : OPERATIONS} />
+      <ItemLimits scope={scope.value} limits={limits} />
       <LifetimeField />
       {!KINDS[kind.value].binding && <Check name="delegate" label="Can issue tokens (they expire with this one)" />}
     </SecretForm>
@@ -78,13 +70,9 @@ const VARIABLES: Readonly<Record<Dialect, readonly [host: string, token: string]
   connect: ["OP_CONNECT_HOST", "OP_CONNECT_TOKEN"],
 };
 
-interface IssuedProps {
-  readonly issued: IssuedToken;
-  readonly onClose: () => void;
-}
-
 /** The text of a new token, which no later answer contains. It leaves the page with the dialog. */
-function IssuedTokenText({ issued: { id, name, dialect, expiresAt, token }, onClose }: IssuedProps) {
+function IssuedTokenText({ issued, onClose }: Closable & { readonly issued: IssuedToken }) {
+  const { id, name, dialect, expiresAt, token } = issued;
   const [hostVariable, tokenVariable] = VARIABLES[dialect];
   const lines = `export ${hostVariable}=${location.origin}\nexport ${tokenVariable}=${token}`;
   return (
@@ -102,11 +90,11 @@ function IssuedTokenText({ issued: { id, name, dialect, expiresAt, token }, onCl
           </p>
           <div class="buttons">
             {token === undefined ? (
-              <CopyButton label="Copy ID" onClick={() => void copy("ID", id, { secret: false })} />
+              <Button icon="copy" text="Copy ID" class="primary" onClick={() => void copy("ID", id, { secret: false })} />
             ) : (
               <>
-                <CopyButton label="Copy token" onClick={() => copySecret("Token", token)} />
-                <CopyButton label="Copy as shell variables" look="" onClick={() => copySecret("Lines", lines)} />
+                <Button icon="copy" text="Copy token" class="primary" onClick={() => copySecret("Token", token)} />
+                <Button icon="copy" text="Copy as shell variables" onClick={() => copySecret("Lines", lines)} />
               </>
             )}
           </div>
@@ -117,25 +105,8 @@ function IssuedTokenText({ issued: { id, name, dialect, expiresAt, token }, onCl
   );
 }
 
-interface CopyButtonProps {
-  readonly label: string;
-  readonly look?: string;
-  readonly onClick: () => void;
-}
-
-const CopyButton = ({ label, look = "primary", onClick }: CopyButtonProps) => (
-  <button type="button" class={look} onClick={onClick}>
-    <Icon name="copy" />
-    {label}
-  </button>
-);
-
 /** The Items to which a token is limited in its vaults (contract 8.15). Their ids are unique in a vault only. */
-interface Limits {
-  readonly chosen: readonly LimitItem[];
-  /** The text that is typed, and not yet added. */
-  readonly typed: string;
-}
+type Limits = Readonly<{ chosen: readonly LimitItem[]; typed: string }>;
 
 type LimitItem = NamedItem & { readonly vault: string };
 
@@ -153,30 +124,25 @@ function withTyped({ chosen, typed }: Limits, scope: Scope): Limits | undefined 
   return { chosen: [...others, item as LimitItem], typed: "" };
 }
 
-interface ItemLimitsProps {
-  readonly scope: Scope;
-  readonly limits: Limits;
-  readonly onChange: (limits: Limits) => void;
-}
-
-function ItemLimits({ scope, limits, onChange }: ItemLimitsProps) {
+function ItemLimits({ scope, limits }: { readonly scope: Scope; readonly limits: Signal<Limits> }) {
+  const { typed } = limits.value;
   const among = vaultsOf(scope);
   if (among.length === 0) return null;
-  const chosen = limits.chosen.filter(({ vault }) => Object.hasOwn(scope, vault));
+  const chosen = limits.value.chosen.filter(({ vault }) => Object.hasOwn(scope, vault));
   const whole = among.filter(({ id }) => chosen.every(({ vault }) => vault !== id));
-  const type = (typed: string, isWhole: boolean) => {
-    const next = { ...limits, typed };
-    onChange((isWhole && withTyped(next, scope)) || next);
+  const type = (text: string, isWhole: boolean) => {
+    const next = { ...limits.value, typed: text };
+    limits.value = (isWhole && withTyped(next, scope)) || next;
   };
   /** A text that names no Item is refused by the form. */
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = event.key === "Enter" && limits.typed !== "" && withTyped(limits, scope);
+    const next = event.key === "Enter" && typed !== "" && withTyped(limits.value, scope);
     if (!next) return;
     event.preventDefault();
-    onChange(next);
+    limits.value = next;
   };
   const remove = (item: LimitItem) => {
-    onChange({ ...limits, chosen: limits.chosen.filter((one) => one !== item) });
+    limits.value = { typed, chosen: limits.value.chosen.filter((one) => one !== item) };
     afterRender(() => document.getElementById(FIELD)?.focus());
   };
   const nameOf = ({ title, id, vault }: LimitItem): string => {
@@ -191,9 +157,7 @@ function ItemLimits({ scope, limits, onChange }: ItemLimitsProps) {
           {chosen.map((item) => (
             <li key={itemKey(item.vault, item.id)}>
               {nameOf(item)}
-              <button type="button" class="plain" aria-label={`Remove ${nameOf(item)}`} onClick={() => remove(item)}>
-                ×
-              </button>
+              <Button text="×" label={`Remove ${nameOf(item)}`} class="plain" onClick={() => remove(item)} />
             </li>
           ))}
         </ul>
@@ -202,7 +166,7 @@ function ItemLimits({ scope, limits, onChange }: ItemLimitsProps) {
         id={FIELD}
         label="Title, ID or reference of an item (leave empty for all items of the vaults)"
         among={among}
-        value={limits.typed}
+        value={typed}
         disabled={chosen.length >= LIMITS.tokenItems}
         onInput={type}
         onKeyDown={onKeyDown}

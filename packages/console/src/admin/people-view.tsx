@@ -3,27 +3,22 @@ import { call } from "../state/client.ts";
 import { session } from "../state/session.ts";
 import { Check, Field } from "../ui/controls.tsx";
 import { textOf } from "../ui/form.tsx";
-import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
+import { ActDialog, type Closable, type DialogProps, ending } from "./dialogs.tsx";
+import { ScopeField } from "./fields.tsx";
 import { nameOfPerson, people, type PersonRow } from "./lists.ts";
-import { ScopeField } from "./scope-field.tsx";
+import { type AdminList, AdminView, dayColumn, ID_FACT, SCOPE_COLUMN, scopeTexts, type Whole } from "./rows.tsx";
 import type { Scope } from "./scope.ts";
-import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
 
 /** The people who sign in and their vaults. People are invited and removed here. */
 
-export const PeopleView = () => (
-  <AdminView
-    title="People"
-    list={people}
-    empty="Invite your team."
-    create={{ label: "Invite person", dialog: PersonForm }}
-    view={VIEW}
-    textsOf={scopeTexts}
-    below={<AccessHelp open={people.rows.value?.length === 0} />}
-  />
-);
+export const PeopleView = () => <AdminView view={VIEW} below={<AccessHelp open={people.rows.value?.length === 0} />} />;
 
-const VIEW: RowsView<PersonRow> = {
+const VIEW: AdminList<PersonRow> = {
+  title: "People",
+  list: people,
+  empty: "Invite your team.",
+  create: { label: "Invite person", dialog: PersonForm },
+  textsOf: scopeTexts,
   name: "Email",
   nameOf: nameOfPerson,
   notesOf: ({ admin, rule }) => [admin && "Administrator", rule && "Let in by a rule"],
@@ -31,10 +26,20 @@ const VIEW: RowsView<PersonRow> = {
   columns: [SCOPE_COLUMN, dayColumn("Invited")],
   facts: [ID_FACT],
   acts: [{ label: "Change vaults", dialog: PersonForm }],
-  end: { label: "Remove", dialog: RemovePerson },
+  end: ending({
+    verb: "Remove",
+    noun: () => "person",
+    list: people,
+    run: ({ id }) => call("DELETE /v1/admin/people/{person}", { path: { person: id } }),
+    text: (person) => (
+      <>
+        <strong class="name">{nameOfPerson(person)}</strong> can’t sign in any more. Tokens they have copied still work: revoke
+        those separately.
+      </>
+    ),
+  }),
 };
 
-/** Explains how people sign in, and the required settings, unless they are set. */
 const AccessHelp = ({ open }: { readonly open: boolean }) => (
   <details class="help" open={open}>
     <summary>How people sign in</summary>
@@ -55,8 +60,7 @@ const AccessHelp = ({ open }: { readonly open: boolean }) => (
   </details>
 );
 
-/** Invites a person, or changes the vaults of one. */
-function PersonForm({ row: person, onClose }: Partial<DialogProps<Whole<PersonRow>>> & { readonly onClose: () => void }) {
+function PersonForm({ row: person, onClose }: Partial<DialogProps<Whole<PersonRow>>> & Closable) {
   const scope = useSignal<Scope>(person?.vaults ?? {});
   const act = (data: FormData) => {
     const body = { vaults: scope.value, admin: data.has("admin") };
@@ -89,27 +93,7 @@ function PersonForm({ row: person, onClose }: Partial<DialogProps<Whole<PersonRo
       <p class="quiet">
         An administrator manages vaults, tokens and people from the command line: <code>item-vault login --browser --admin</code>
       </p>
-      <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
-    </ActDialog>
-  );
-}
-
-function RemovePerson({ row: person, onClose }: DialogProps<PersonRow>) {
-  const remove = () => call("DELETE /v1/admin/people/{person}", { path: { person: person.id } });
-  return (
-    <ActDialog
-      title="Remove person?"
-      submit="Remove person"
-      danger
-      act={remove}
-      done="Person removed"
-      list={people}
-      onClose={onClose}
-    >
-      <p>
-        <strong class="name">{nameOfPerson(person)}</strong> can’t sign in any more. Tokens they have copied still work: revoke
-        those separately.
-      </p>
+      <ScopeField scope={scope} />
     </ActDialog>
   );
 }

@@ -4,7 +4,7 @@ import { formatSize } from "../ui/size.ts";
 
 /** The quotas of a vault (contract 12.6), as the views show them. */
 
-interface QuotaRow {
+export interface QuotaRow {
   readonly name: keyof Quota;
   readonly label: string;
   /** The label of its field. */

@@ -1,45 +1,28 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { isErrorKind } from "../failures/explain.ts";
 import { takeAskedAct } from "../state/asked-act.ts";
-import { refreshHealth } from "../state/health.ts";
-import { type Action, openDialogs, showToast } from "../state/toasts.ts";
-import { afterRender, keepFocus, Page } from "../ui/page.tsx";
+import { compareNames } from "../state/search.ts";
+import { openDialogs } from "../state/toasts.ts";
+import { Button } from "../ui/button.tsx";
 import { copy } from "../ui/clipboard.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Day } from "../ui/day.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { Form, InputError } from "../ui/form.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { Pairs } from "../ui/lists.tsx";
+import { afterRender, keepFocus, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Column, Table } from "../ui/table.tsx";
+import { shorten } from "../ui/texts.ts";
+import type { Act, Closable, DialogProps, Part } from "./dialogs.tsx";
+import { MANY, SearchField } from "./fields.tsx";
 import { matches } from "./filter.ts";
-import { adminVaults, BROKEN, type List } from "./lists.ts";
+import { adminVaults, BROKEN, type List, type PersonRow, type RuleRow, type TokenRow, vaultLabel } from "./lists.ts";
+import { canonicalScope, describeVaultScope } from "./scope.ts";
 
 /** The tables of the administration. A view declares its rows as data; a row opens a panel that shows all of it and its acts. */
 
 /** The rows whose record can be decrypted (contract 13.18). */
 export type Whole<T> = Exclude<T, { readonly broken: unknown }>;
-
-/** A component that takes a row. Its type is that of a function, so that a component of more kinds of rows is one of these. */
-type Part<Props> = (props: Props) => ComponentChildren;
-
-export interface DialogProps<T> {
-  readonly row: T;
-  readonly onClose: () => void;
-}
-
-export interface Act<T> {
-  readonly label: string;
-  /** Absent: every row has the act. */
-  readonly when?: (row: T) => boolean;
-  /** Opened by the act. */
-  readonly dialog?: Part<DialogProps<T>>;
-  /** Runs the act without a dialog. */
-  readonly run?: (row: T) => void;
-  /** The table has a button for it too. */
-  readonly inTable?: true;
-}
 
 interface PanelColumn<T> extends Column<T> {
   /** The content in the panel. Absent: as in the table. */
@@ -53,6 +36,9 @@ interface Section<T> {
 }
 
 export interface RowsView<T> {
+  readonly title: string;
+  readonly list: List<T>;
+  readonly empty: string;
   /** The label of the column of names. */
   readonly name: string;
   readonly nameOf: (row: T) => string;
@@ -70,48 +56,66 @@ export interface RowsView<T> {
   readonly sections?: readonly Section<Whole<T>>[];
 }
 
+/** A list that has a view of its own. */
+export interface AdminList<T> extends RowsView<T> {
+  /** The dialog that adds a row, and the label of its button. */
+  readonly create: { readonly label: string; readonly dialog: Part<Closable> };
+  /** Returns further searched texts beside the name. */
+  readonly textsOf?: (row: T) => readonly string[];
+}
+
 type Row = { readonly id: string };
 
 const isWhole = <T extends Row>(row: T): row is T & Whole<T> => !("broken" in row);
 
-/** Returns the acts of a row. */
 const actsOf = <T extends Row>(row: T, { acts = [], end }: RowsView<T>): readonly Act<T>[] =>
   [...(isWhole(row) ? (acts as readonly Act<T>[]) : []), ...(end ? [end] : [])].filter(({ when }) => when?.(row) ?? true);
 
-interface RowsProps<T> {
-  readonly label: string;
-  readonly rows: readonly T[];
-  /** The rows of the table. Default: all. */
-  readonly shown?: readonly T[];
-  readonly view: RowsView<T>;
-}
+/** Returns the id of the row that is open at this step of the history. */
+const rowInHistory = (): string | undefined => (history.state as { readonly row?: string } | null)?.row;
 
-/** The open row. Its panel has a place in the history, so that Back closes it and does not leave the view. */
+/** The open row. Its panel is a step of the history: Back closes it, and the step goes with the row if that is deleted. */
 function useOpenRow<T extends Row>(rows: readonly T[]) {
-  const open = useSignal<string | undefined>(undefined);
+  const open = useSignal(rowInHistory());
   const opener = useRef<HTMLElement>(undefined);
   const row = rows.find(({ id }) => id === open.value);
   const isOpen = row !== undefined;
   useLayoutEffect(() => {
-    if (!isOpen) return undefined;
-    history.pushState(null, "", location.href);
-    const close = () => {
-      open.value = undefined;
+    const follow = () => {
+      const closes = open.value !== undefined && rowInHistory() === undefined;
+      open.value = rowInHistory();
+      if (!closes) return;
       afterRender(() => opener.current?.focus());
+      keepFocus();
     };
-    addEventListener("popstate", close);
-    return () => removeEventListener("popstate", close);
+    addEventListener("popstate", follow);
+    return () => removeEventListener("popstate", follow);
+  }, []);
+  useLayoutEffect(() => {
+    if (!isOpen) return undefined;
+    return () => {
+      const left = rowInHistory();
+      if (left !== undefined && left === open.peek()) history.back();
+    };
   }, [isOpen]);
   const toggle = ({ id }: T, button: HTMLElement) => {
     opener.current = button;
-    if (open.value === id) history.back();
-    else open.value = id;
+    if (open.value === id) return history.back();
+    history[isOpen ? "replaceState" : "pushState"]({ row: id }, "");
+    open.value = id;
   };
   return { row, toggle };
 }
 
+interface RowsProps<T> {
+  readonly view: RowsView<T>;
+  readonly rows: readonly T[];
+  /** The rows of the table. Default: all. */
+  readonly shown?: readonly T[];
+}
+
 /** A table, and beside it the panel of the open row. On a narrow screen the panel takes the place of the page. */
-export function Rows<T extends Row>({ label, rows, shown = rows, view }: RowsProps<T>) {
+function Rows<T extends Row>({ view, rows, shown = rows }: RowsProps<T>) {
   const { row, toggle } = useOpenRow(rows);
   const asked = useSignal<{ readonly act: Act<T>; readonly row: T } | undefined>(undefined);
   const { act, row: subject } = asked.value ?? {};
@@ -138,15 +142,13 @@ export function Rows<T extends Row>({ label, rows, shown = rows, view }: RowsPro
     actsOf(each, view)
       .filter((one) => one.inTable)
       .map((one) => (
-        <button key={one.label} type="button" aria-label={`${one.label} for ${nameOf(each)}`} onClick={() => begin(one, each)}>
-          {one.label}
-        </button>
+        <Button key={one.label} text={one.label} label={`${one.label} for ${nameOf(each)}`} onClick={() => begin(one, each)} />
       ));
   const Asked = act?.dialog;
   return (
     <div class="with-panel">
       <Table
-        label={label}
+        label={view.title}
         rows={shown}
         keyOf={({ id }) => id}
         columns={[
@@ -169,11 +171,9 @@ const Broken = ({ row, hint }: { readonly row: object; readonly hint: string | u
     </small>
   ) : null;
 
-interface PanelProps<T> {
-  readonly row: T;
+interface PanelProps<T> extends DialogProps<T> {
   readonly view: RowsView<T>;
   readonly onAct: (act: Act<T>) => void;
-  readonly onClose: () => void;
 }
 
 function Panel<T extends Row>({ row, view, onAct, onClose }: PanelProps<T>) {
@@ -196,32 +196,21 @@ function Panel<T extends Row>({ row, view, onAct, onClose }: PanelProps<T>) {
         <h2 ref={heading} tabIndex={-1}>
           {nameOf(row)}
         </h2>
-        <button type="button" class="plain" aria-label="Close panel" onClick={onClose}>
-          ×
-        </button>
+        <Button text="×" label="Close panel" class="plain" onClick={onClose} />
       </header>
       <Broken row={row} hint={damaged} />
       {notes.length > 0 && <p class="quiet">{notes.join(" · ")}</p>}
       <div class="buttons">
         {actsOf(row, view).map((act) => (
-          <button key={act.label} type="button" class={act === view.end ? "danger" : ""} onClick={() => onAct(act)}>
-            {act.dialog ? `${act.label}…` : act.label}
-          </button>
+          <Button
+            key={act.label}
+            text={act.dialog ? `${act.label}…` : act.label}
+            class={act === view.end ? "danger" : undefined}
+            onClick={() => onAct(act)}
+          />
         ))}
       </div>
-      <dl>
-        {[...columns, ...facts].map(({ label, cell, full = cell }: PanelColumn<T>) => {
-          const content = full(row);
-          return (
-            content && (
-              <div key={label}>
-                <dt>{label}</dt>
-                <dd>{content}</dd>
-              </div>
-            )
-          );
-        })}
-      </dl>
+      <Pairs rows={[...columns, ...facts].map(({ label, cell, full = cell }: PanelColumn<T>) => [label, full(row)])} />
       {isWhole(row) && sections.map((section) => <Details key={section.label} {...section} row={row} />)}
     </section>
   );
@@ -237,23 +226,17 @@ function Details<T>({ label, content: Content, row }: Section<T> & { readonly ro
   );
 }
 
-/** A fact with the id of a row, to be copied. */
 export const ID_FACT: Column<Row> = {
   label: "ID",
   cell: ({ id }) => (
     <>
       <code>{id}</code>
-      <button type="button" class="plain" aria-label="Copy ID" onClick={() => void copy("ID", id, { secret: false })}>
-        <Icon name="copy" />
-      </button>
+      <Button icon="copy" label="Copy ID" onClick={() => void copy("ID", id, { secret: false })} />
     </>
   ),
 };
 
-interface ListProps<T> {
-  readonly list: List<T>;
-  /** The text of a list without rows. */
-  readonly empty: string;
+interface ListProps<T> extends Pick<RowsView<T>, "list" | "empty"> {
   readonly children: (rows: readonly T[]) => ComponentChildren;
 }
 
@@ -270,36 +253,52 @@ export function ListContent<T>({ list, empty, children }: ListProps<T>) {
   );
 }
 
-interface ViewProps<T> extends Omit<ListProps<T>, "children"> {
-  readonly title: string;
-  readonly create: { readonly label: string; readonly dialog: Part<{ readonly onClose: () => void }> };
-  readonly view: RowsView<T>;
-  /** Returns further searched texts beside the name. */
-  readonly textsOf?: (row: T) => readonly string[];
+/** A list of few rows in a view of other things. */
+export const RowList = <T extends Row>({ view }: { readonly view: RowsView<T> }) => (
+  <ListContent {...view}>{(rows) => <Rows view={view} rows={rows} />}</ListContent>
+);
+
+interface ViewProps<T> {
+  readonly view: AdminList<T>;
   /** Further filters beside the search, and which rows they let through. */
   readonly filters?: ComponentChildren;
   readonly isShown?: (row: T) => boolean;
-  /** The content between the title and the list. */
   readonly children?: ComponentChildren;
   readonly below?: ComponentChildren;
 }
 
+/** A longer table is slow, and nobody reads it: it is searched. */
+const ROWS_MAX = 200;
+
 /** A view of a list: it creates entries and searches them. */
-export function AdminView<T extends Row>({ title, list, empty, create, children, below, ...rest }: ViewProps<T>) {
+export function AdminView<T extends Row>({ view, filters, isShown, children, below }: ViewProps<T>) {
+  const { title, nameOf, textsOf, create } = view;
   const creating = useSignal(false);
+  const query = useSignal("");
   // Tokens, people and rules name their vaults by id.
-  useLayoutEffect(() => void ((list as unknown) !== adminVaults && adminVaults.load()), []);
+  useLayoutEffect(() => void ((view.list as unknown) !== adminVaults && adminVaults.load()), []);
   useSignalEffect(() => void (takeAskedAct(create.label) && (creating.value = true)));
-  const button = (
-    <button type="button" class="primary" onClick={() => (creating.value = true)}>
-      {create.label}
-    </button>
-  );
+  const isFound = (row: T) => (isShown?.(row) ?? true) && matches(query.value, nameOf(row), ...(textsOf?.(row) ?? []));
   return (
-    <Page title={title} actions={button}>
+    <Page title={title} actions={<Button text={create.label} class="primary" onClick={() => (creating.value = true)} />}>
       {children}
-      <ListContent list={list} empty={empty}>
-        {(rows) => <Searched {...rest} title={title} rows={rows} />}
+      <ListContent {...view}>
+        {(rows) => {
+          const found = rows.filter(isFound);
+          return (
+            <>
+              {(filters !== undefined || rows.length > MANY) && (
+                <search class="row-search">
+                  <SearchField label={`Search ${title.toLowerCase()}`} query={query} />
+                  {filters}
+                </search>
+              )}
+              {found.length === 0 && <p class="empty">Nothing matches.</p>}
+              {found.length > 0 && <Rows view={view} rows={rows} shown={found.slice(0, ROWS_MAX)} />}
+              {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, "other")}, search.</p>}
+            </>
+          );
+        }}
       </ListContent>
       {below}
       {creating.value && <create.dialog onClose={() => (creating.value = false)} />}
@@ -307,77 +306,45 @@ export function AdminView<T extends Row>({ title, list, empty, create, children,
   );
 }
 
-/** More rows get a field that searches them. */
-const MANY = 8;
-/** A longer table is slow, and nobody reads it: it is searched. */
-const ROWS_MAX = 200;
+/** A token, a person or a rule, which name vaults. */
+type ScopedRow = TokenRow | PersonRow | RuleRow;
 
-type SearchedProps<T> = Omit<ViewProps<T>, keyof ListProps<T> | "create" | "below"> & { readonly rows: readonly T[] };
+/** The names of the vaults with their permissions, by name. */
+const namedScope = (row: ScopedRow) =>
+  "broken" in row
+    ? []
+    : Object.entries(canonicalScope(row.vaults))
+        .map(([id, scope]) => [vaultLabel(id), describeVaultScope(scope)] as const)
+        .toSorted(([a], [b]) => compareNames(a, b));
 
-function Searched<T extends Row>({ title, rows, view, textsOf, filters, isShown }: SearchedProps<T>) {
-  const query = useSignal("");
-  const label = `Search ${title.toLowerCase()}`;
-  const found = rows.filter(
-    (row) => (isShown?.(row) ?? true) && matches(query.value, view.nameOf(row), ...(textsOf?.(row) ?? [])),
-  );
+export const scopeTexts = (row: ScopedRow): readonly string[] => namedScope(row).map(([name]) => name);
+
+function Scope({ row, most = Infinity }: { readonly row: ScopedRow; readonly most?: number }) {
+  const entries = namedScope(row);
+  if (entries.length === 0) return <span class="quiet">{"broken" in row ? "unknown" : "none"}</span>;
+  if (entries.length > most) return <>{plural(entries.length, "vault")}</>;
   return (
-    <>
-      {(filters !== undefined || rows.length > MANY) && (
-        <search class="row-search">
-          <input
-            type="search"
-            aria-label={label}
-            placeholder={label}
-            autocomplete="off"
-            value={query.value}
-            onInput={(event) => (query.value = event.currentTarget.value)}
-          />
-          {filters}
-        </search>
-      )}
-      {found.length === 0 && <p class="empty">Nothing matches.</p>}
-      {found.length > 0 && <Rows label={title} rows={rows} shown={found.slice(0, ROWS_MAX)} view={view} />}
-      {found.length > ROWS_MAX && <p class="quiet">To see {plural(found.length - ROWS_MAX, "other")}, search.</p>}
-    </>
+    <ul class="scope-names">
+      {entries.map(([name, permissions], index) => (
+        <li key={index}>
+          {shorten(name)} <span class="quiet">{permissions}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
-interface ActProps {
-  readonly title: string;
-  readonly submit: string;
-  /** True if it ends a row. */
-  readonly danger?: boolean;
-  readonly disabled?: boolean;
-  readonly act: (data: FormData) => Promise<unknown>;
-  /** The message afterwards, and what it offers. */
-  readonly done: string;
-  readonly offer?: () => Action | undefined;
-  /** Loaded again afterwards. */
-  readonly list: { readonly load: () => Promise<void> };
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-}
+/** Of more vaults the table has only the number. */
+const SHOWN = 2;
 
-/** A dialog with the form of an act on a list. The row with the focus may be gone afterwards: then the title of the view has it. */
-export function ActDialog({ title, act, done, offer, list, onClose, children, ...form }: ActProps) {
-  const action = async (data: FormData) => {
-    try {
-      await act(data);
-    } catch (error) {
-      // The general message is about the quotas of vaults.
-      throw isErrorKind(error, "quota") ? new InputError(`${error.message}.`) : error;
-    }
-    onClose();
-    showToast(done, "done", offer?.());
-    if (form.danger) refreshHealth();
-    await list.load();
-    keepFocus();
-  };
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form action={action} onCancel={onClose} {...form}>
-        {children}
-      </Form>
-    </Dialog>
-  );
-}
+export const SCOPE_COLUMN = {
+  label: "Vaults",
+  cell: (row: ScopedRow) => <Scope row={row} most={SHOWN} />,
+  full: (row: ScopedRow) => <Scope row={row} />,
+} as const;
+
+/** The day from which a row is. */
+export const dayColumn = (label: string) => ({
+  label,
+  cell: ({ createdAt }: { readonly createdAt: string }) => <Day time={createdAt} />,
+});

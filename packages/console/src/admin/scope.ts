@@ -1,7 +1,7 @@
 import type { Permission, Token } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import { plural } from "../ui/plural.ts";
 import { type Operation, permissionOf, PERMISSIONS } from "@item-vault/model/permission";
+import { plural } from "../ui/plural.ts";
 
 /** The scope of a token, by vault id: with some Items only, or with all (contract 8.15). */
 export type TokenScope = Token["vaults"];
@@ -28,14 +28,12 @@ function withOperation(permission: Permission | undefined, operation: Operation,
   return permissionOf(OPERATIONS.filter((one) => stays(one) || (granted && grants(operation, one))));
 }
 
-/** Grants or withdraws an operation in vaults. */
 export function setOperation(scope: Scope, ids: readonly string[], operation: Operation, granted: boolean): Scope {
   const changed = new Map<string, Permission | undefined>(Object.entries(scope));
   for (const id of ids) changed.set(id, withOperation(scope[id], operation, granted));
   return Object.fromEntries([...changed].filter((entry): entry is [string, Permission] => entry[1] !== undefined));
 }
 
-/** The same permission in each vault. */
 export const scopeOf = (ids: readonly string[], permission: Permission): Scope =>
   Object.fromEntries(ids.map((id) => [id, permission]));
 

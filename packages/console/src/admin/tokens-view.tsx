@@ -8,11 +8,10 @@ import { Check } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { formatTime } from "../ui/time.ts";
-import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
-import { shortId } from "./filter.ts";
+import { ending } from "./dialogs.tsx";
 import { IssueToken } from "./issue-token.tsx";
-import { nameOfToken, people, type TokenRow, tokens } from "./lists.ts";
-import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
+import { nameOfToken, people, shortId, type TokenRow, tokens } from "./lists.ts";
+import { type AdminList, AdminView, dayColumn, ID_FACT, SCOPE_COLUMN, scopeTexts } from "./rows.tsx";
 
 /** The tokens of the service, with their vaults and expiry. Tokens are issued and revoked here. */
 
@@ -20,21 +19,13 @@ export function TokensView() {
   const ended = useSignal(false);
   const soon = useSignal(false);
   useLayoutEffect(() => void people.load(), []);
-  const filters = (
-    [
-      ["Show expired", ended],
-      ["Expiring soon", soon],
-    ] as const
-  ).map(([label, on]) => <Check key={label} label={label} checked={on.value} onChange={(is) => (on.value = is)} />);
+  const filters = [
+    <Check key="expired" label="Show expired" checked={ended.value} onChange={(is) => (ended.value = is)} />,
+    <Check key="soon" label="Expiring soon" checked={soon.value} onChange={(is) => (soon.value = is)} />,
+  ];
   return (
     <AdminView
-      title="Tokens"
-      list={tokens}
-      empty="No tokens yet. Issue one for each program or person."
-      create={{ label: "Issue token", dialog: IssueToken }}
       view={VIEW}
-      // The id is searched too, because the log of the API names tokens by it.
-      textsOf={(token) => [token.id, ...scopeTexts(token)]}
       isShown={(token) => (soon.value ? isEnding(token) : ended.value || token.endedAt === undefined)}
       filters={filters}
     />
@@ -62,21 +53,25 @@ function originOf(id: string): string {
   return people.rows.value?.some((person) => person.id === id) ? "Login of a person" : `Issued by token ${shortId(id)}`;
 }
 
-/** Returns the notable kinds of a token; most tokens have none. */
-const kindsOf = (token: Whole<TokenRow>) => [
-  token.dialect === "connect" && "For clients of Connect",
-  token.binding && "For service bindings",
-  token.delegate && "Can issue tokens",
-  token.backupsOnly ? "Only reads backups" : token.adminRead ? "Only reads settings" : token.admin && "For administration",
-  token.parent !== undefined && originOf(token.parent),
-];
+const TokenActivity = lazy(() => import("../activity/histories.tsx"), "TokenActivity");
 
-const TokenActivity = lazy(() => import("../activity/token-activity.tsx"), "TokenActivity");
-
-const VIEW: RowsView<TokenRow> = {
+const VIEW: AdminList<TokenRow> = {
+  title: "Tokens",
+  list: tokens,
+  empty: "No tokens yet. Issue one for each program or person.",
+  create: { label: "Issue token", dialog: IssueToken },
+  // The id is searched too, because the log of the API names tokens by it.
+  textsOf: (token) => [token.id, ...scopeTexts(token)],
   name: "Name",
   nameOf: nameOfToken,
-  notesOf: kindsOf,
+  // Most tokens are of none of these kinds.
+  notesOf: (token) => [
+    token.dialect === "connect" && "For clients of Connect",
+    token.binding && "For service bindings",
+    token.delegate && "Can issue tokens",
+    token.backupsOnly ? "Only reads backups" : token.adminRead ? "Only reads settings" : token.admin && "For administration",
+    token.parent !== undefined && originOf(token.parent),
+  ],
   damaged: "It can only be revoked.",
   columns: [
     SCOPE_COLUMN,
@@ -91,32 +86,27 @@ const VIEW: RowsView<TokenRow> = {
     },
   ],
   facts: [dayColumn("Created"), ID_FACT],
-  end: { label: "Revoke", dialog: RevokeToken },
+  end: ending({
+    verb: "Revoke",
+    noun: () => "token",
+    list: tokens,
+    run: revoke,
+    text: (token) => (
+      <>
+        Anything that uses “<strong class="name">{nameOfToken(token)}</strong>” loses access immediately
+        {"stale" in token && token.stale !== undefined && ` (cached reads: up to ${token.stale} s)`}. You can’t undo this.
+        {("broken" in token || token.delegate) && " All tokens below it stop working too."}
+        {isOwn(token) && " Your own session uses this token: it loses access to its vaults."}
+      </>
+    ),
+  }),
   sections: [{ label: "Activity", content: TokenActivity }],
 };
 
-function RevokeToken({ row: token, onClose }: DialogProps<TokenRow>) {
-  const isOwn = session.value?.token?.id === token.id;
-  const revoke = async () => {
-    await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
-    if (isOwn) await reloadSession().catch(() => undefined);
-  };
-  return (
-    <ActDialog
-      title="Revoke token?"
-      submit="Revoke token"
-      danger
-      act={revoke}
-      done="Token revoked"
-      list={tokens}
-      onClose={onClose}
-    >
-      <p>
-        Anything that uses “<strong class="name">{nameOfToken(token)}</strong>” loses access immediately
-        {"stale" in token && token.stale !== undefined && ` (cached reads: up to ${token.stale} s)`}. You can’t undo this.
-      </p>
-      {("broken" in token || token.delegate) && <p>All tokens below it stop working too.</p>}
-      {isOwn && <p>Your own session uses this token: it loses access to its vaults.</p>}
-    </ActDialog>
-  );
+const isOwn = ({ id }: TokenRow): boolean => session.value?.token?.id === id;
+
+async function revoke(token: TokenRow): Promise<void> {
+  const wasOwn = isOwn(token);
+  await call("DELETE /v1/admin/tokens/{token}", { path: { token: token.id } });
+  if (wasOwn) await reloadSession().catch(() => undefined);
 }

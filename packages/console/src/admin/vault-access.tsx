@@ -10,12 +10,10 @@ import { type List, nameOfPerson, nameOfToken, nameOfWorkload, people, tokens, w
 import { ListContent } from "./rows.tsx";
 import { canonicalScope, describeVaultScope, type TokenScope } from "./scope.ts";
 
-/** A person, a token or a rule that may give access to vaults. */
 interface Holder {
   readonly id: string;
   readonly kind: string;
   readonly name: string;
-  /** Expiry of the token. */
   readonly expiresAt?: string;
   /** Absent: its record is damaged, so its vaults are unknown. */
   readonly vaults?: TokenScope;
@@ -33,16 +31,13 @@ const loadedHolders = (): readonly Holder[] =>
 
 const LISTS = [people, tokens, workloads];
 
-/** All holders of access, derived from the admin's lists. */
 const holders: List<Holder> = {
   rows: computed(() => (LISTS.every(({ rows }) => rows.value) ? loadedHolders() : undefined)),
   error: computed(() => LISTS.map(({ error }) => error.value).find((error) => error !== undefined)),
   load: async () => void (await Promise.all(LISTS.map(({ load }) => load()))),
 };
 
-interface Access extends Holder {
-  readonly scope: TokenScope[string];
-}
+type Access = Holder & { readonly scope: TokenScope[string] };
 
 /** Returns true if a scope includes an Item, by its canonical id. */
 const includes = (scope: TokenScope[string], item: string): boolean =>
@@ -55,17 +50,10 @@ const accessTo = (all: readonly Holder[], vault: string, item?: string): readonl
     return scope === undefined || (item !== undefined && !includes(scope, item)) ? [] : [{ ...holder, scope }];
   });
 
-/** Returns the number of broken records, whose vaults are unknown. */
 const countUnknown = (all: readonly Holder[]): number => all.filter(({ vaults }) => vaults === undefined).length;
 
-interface Props {
-  /** The vault, by its canonical id. */
-  readonly row: { readonly id: string };
-  /** An Item of the vault, by its canonical id. */
-  readonly item?: string;
-}
+type Props = Readonly<{ row: { readonly id: string }; item?: string }>;
 
-/** The access to a vault or an Item: people, tokens and rules, with their permissions. */
 export function VaultAccess({ row: { id }, item }: Props) {
   const none = `No token, person or rule has access to this ${item === undefined ? "vault" : "item"}.`;
   return (

@@ -9,44 +9,38 @@ import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { signIn } from "../state/sign-in.ts";
 import { type Action, showToast } from "../state/toasts.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
+import { Button } from "../ui/button.tsx";
+import { Field } from "../ui/controls.tsx";
+import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate, withoutHidden } from "../ui/texts.ts";
 import { formatHour, formatTime } from "../ui/time.ts";
-import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView } from "./rows.tsx";
-import { shortId } from "./filter.ts";
-import { adminVaults, nameOfVault, type VaultRow } from "./lists.ts";
-import { NameField } from "./name-field.tsx";
-import { parseQuota, presentQuota, QUOTAS } from "./quotas.ts";
-import { dayColumn } from "./scope-column.tsx";
-import { ScopeField } from "./scope-field.tsx";
+import { ActDialog, type Closable, type DialogProps } from "./dialogs.tsx";
+import { NameField, ScopeField } from "./fields.tsx";
+import { adminVaults, nameOfVault, shortId, type VaultRow } from "./lists.ts";
+import { parseQuota, presentQuota, type QuotaRow, QUOTAS } from "./quotas.ts";
+import { type AdminList, AdminView, dayColumn, ID_FACT } from "./rows.tsx";
 import { canonicalScope, type Scope, scopeOf, wholeVaults } from "./scope.ts";
 import { VaultAccess } from "./vault-access.tsx";
 
 /** The vaults of the service, for the admin: what they use of their quotas, creating, changing and deleting them. */
 
 export const VaultsView = () => (
-  <AdminView
-    title="Vaults"
-    list={adminVaults}
-    empty="No vaults yet. Create one to store items in it."
-    create={{ label: "Create vault", dialog: VaultForm }}
-    view={VIEW}
-  >
+  <AdminView view={VIEW}>
     <OpenVaults />
   </AdminView>
 );
 
-const VIEW: RowsView<VaultRow> = {
+const VIEW: AdminList<VaultRow> = {
+  title: "Vaults",
+  list: adminVaults,
+  empty: "No vaults yet. Create one to store items in it.",
+  create: { label: "Create vault", dialog: VaultForm },
   name: "Name",
   nameOf: nameOfVault,
   notesOf: ({ description }) => [description],
   damaged: "It can only be deleted.",
-  columns: QUOTAS.map(({ label, name, format }) => ({
-    label,
-    cell: ({ usage, quota }) => <Used label={label} used={usage[name]} most={quota[name]} format={format} />,
-  })),
+  columns: QUOTAS.map((quota) => ({ label: quota.label, cell: (vault) => <Used vault={vault} {...quota} /> })),
   facts: [dayColumn("Created"), ID_FACT],
   acts: [
     { label: "Edit", dialog: VaultForm },
@@ -56,16 +50,8 @@ const VIEW: RowsView<VaultRow> = {
   sections: [{ label: "Who has access", content: VaultAccess }],
 };
 
-interface UsedProps {
-  readonly label: string;
-  /** `null`: the service has not counted it yet. */
-  readonly used: number | null;
-  readonly most: number;
-  readonly format: (value: number) => string;
-}
-
-/** What a vault uses of a quota. */
-function Used({ label, used, most, format }: UsedProps) {
+function Used({ vault: { usage, quota }, name, label, format }: QuotaRow & { readonly vault: VaultRow }) {
+  const [used, most] = [usage[name], quota[name]];
   if (used === null) return <span class="quiet">not counted yet</span>;
   const text = `${format(used)} of ${format(most)}`;
   return (
@@ -130,18 +116,23 @@ const OPEN = "Open vaults for 12 hours";
 
 /** Whether the session opens vaults besides the admin's routes, and the offer to open them. */
 function OpenVaults() {
-  const choosing = useSignal<Scope | undefined>(undefined);
+  const choosing = useSignal(false);
+  const scope = useSignal<Scope>({});
   const usable = (adminVaults.rows.value ?? []).flatMap((vault) => ("broken" in vault ? [] : [vault.id]));
   const { token, person } = session.value ?? {};
-  const opened = canonicalScope(token?.vaults ?? {});
+  const opened = openedScope();
   const missing = usable.filter((id) => !Object.hasOwn(opened, id));
   if (usable.length === 0) return null;
-  const choose = () => (choosing.value = { ...scopeOf(newestOf(missing, opened), "rw"), ...wholeVaults(opened) });
-  const close = () => (choosing.value = undefined);
+  const choose = () => {
+    // The newest vaults, at most as many as a session may open.
+    const newest = missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
+    scope.value = { ...scopeOf(newest, "rw"), ...wholeVaults(opened) };
+    choosing.value = true;
+  };
+  const close = () => (choosing.value = false);
   const open = async () => {
-    const scope = choosing.value!;
-    if (Object.keys(scope).length === 0) throw new InputError("Choose at least one vault.");
-    await openVaults(scope);
+    if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
+    await openVaults(scope.value);
   };
   return (
     <div class="offer">
@@ -160,34 +151,29 @@ function OpenVaults() {
         </p>
       )}
       <div class="buttons">
-        {!token && (
-          <button type="button" onClick={() => askFor("token")}>
-            Sign in with a token
-          </button>
-        )}
-        <button type="button" class={token ? "" : "primary"} onClick={choose}>
-          {token ? (missing.length > 0 ? "Open more vaults" : "Change access") : OPEN}
-        </button>
+        {!token && <Button text="Sign in with a token" onClick={() => askFor("token")} />}
+        <Button
+          text={token ? (missing.length > 0 ? "Open more vaults" : "Change access") : OPEN}
+          class={token ? undefined : "primary"}
+          onClick={choose}
+        />
       </div>
       {choosing.value && (
-        <Dialog title={token ? "Open more vaults" : OPEN} onClose={close}>
-          <Form action={open} submit="Open vaults" onCancel={close}>
-            {token ? (
-              <p>These vaults stay open until you sign out. Activity is still recorded under your {person ? "name" : "token"}.</p>
-            ) : (
-              <p>Creates a 12-hour token named “console” for these vaults. It is never shown.</p>
-            )}
-            <ScopeField value={choosing.value} onChange={(scope) => (choosing.value = scope)} />
-          </Form>
-        </Dialog>
+        <FormDialog title={token ? "Open more vaults" : OPEN} action={open} submit="Open vaults" onClose={close}>
+          <p>
+            {token
+              ? `These vaults stay open until you sign out. Activity is still recorded under your ${person ? "name" : "token"}.`
+              : "Creates a 12-hour token named “console” for these vaults. It is never shown."}
+          </p>
+          <ScopeField scope={scope} />
+        </FormDialog>
       )}
     </div>
   );
 }
 
-/** Returns the newest vaults, at most as many as a session may open. `missing` begins with the newest vault. */
-const newestOf = (missing: readonly string[], opened: object): readonly string[] =>
-  missing.slice(0, Math.max(1, LIMITS.tokenVaults - Object.keys(opened).length));
+/** The scope of the session, by canonical ids of vaults. */
+const openedScope = () => canonicalScope(session.value?.token?.vaults ?? {});
 
 /** The vaults of the admin, and the session's vaults, which have their names and Items. */
 const vaultList = {
@@ -197,10 +183,12 @@ const vaultList = {
   },
 };
 
-/** Creates a vault, or changes the name, the description and the quotas of one. */
-function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & { readonly onClose: () => void }) {
-  let created: string | undefined;
-  const create = async (body: NewVault) => (created = (await call("POST /v1/admin/vaults", { body })).data.id);
+function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & Closable) {
+  let offer: Action | undefined;
+  const create = async (body: NewVault) => {
+    const { id } = (await call("POST /v1/admin/vaults", { body })).data;
+    offer = { label: "Open it", run: () => openBeside(id) };
+  };
   const act = (data: FormData): Promise<unknown> => {
     const name = textOf(data, "name");
     const description = textOf(data, "description");
@@ -220,13 +208,7 @@ function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & {
     ? { title: "Edit vault", submit: "Save", done: "Vault changed" }
     : { title: "Create vault", submit: "Create vault", done: "Vault created" };
   return (
-    <ActDialog
-      {...texts}
-      act={act}
-      offer={() => (created === undefined ? undefined : openAction(created))}
-      list={vaultList}
-      onClose={onClose}
-    >
+    <ActDialog {...texts} act={act} offer={() => offer} list={vaultList} onClose={onClose}>
       <NameField value={vault?.name ?? ""} />
       <label>
         Description
@@ -236,18 +218,17 @@ function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & {
         <legend>Limits</legend>
         <div class="quotas">
           {QUOTAS.map((quota) => (
-            <label key={quota.name}>
-              {quota.most}
-              <input
-                name={quota.name}
-                type="number"
-                min={0}
-                step={1 / quota.unit}
-                aria-describedby="quota-help"
-                placeholder={String(Math.floor(quota.standard / quota.unit))}
-                defaultValue={vault ? presentQuota(quota, vault.quota[quota.name]) : ""}
-              />
-            </label>
+            <Field
+              key={quota.name}
+              label={quota.most}
+              name={quota.name}
+              type="number"
+              min={0}
+              step={1 / quota.unit}
+              help="quota-help"
+              placeholder={String(Math.floor(quota.standard / quota.unit))}
+              defaultValue={vault && presentQuota(quota, vault.quota[quota.name])}
+            />
           ))}
         </div>
         <p id="quota-help" class="quiet">
@@ -259,13 +240,8 @@ function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & {
 }
 
 /** Opens a new vault beside the session's other vaults. */
-const openAction = (id: string): Action => ({
-  label: "Open it",
-  run: () =>
-    void openVaults({ ...wholeVaults(canonicalScope(session.value?.token?.vaults ?? {})), [id]: "rw" }).catch((error: unknown) =>
-      showToast(explain(error), "failed"),
-    ),
-});
+const openBeside = (id: string): void =>
+  void openVaults({ ...wholeVaults(openedScope()), [id]: "rw" }).catch((error: unknown) => showToast(explain(error), "failed"));
 
 /** Opens vaults to an admin: to the token or person of the session, or by a token that the session then acts as. */
 

@@ -5,43 +5,40 @@ import { LIMITS } from "@item-vault/model/limits";
 import { type Permit, PRESET_NAMES, type PresetName, PRESETS } from "@item-vault/model/workload-presets";
 import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
-import { afterRender } from "../ui/page.tsx";
+import { Button } from "../ui/button.tsx";
 import { Check, Field, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form, InputError, textOf } from "../ui/form.tsx";
+import { FormDialog, InputError, textOf } from "../ui/form.tsx";
+import { List } from "../ui/lists.tsx";
+import { afterRender } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import { ActDialog, AdminView, type DialogProps, ID_FACT, type RowsView, type Whole } from "./rows.tsx";
-import { shortId } from "./filter.ts";
-import { parseLifetime, RULE_LIFETIMES } from "./lifetime-field.tsx";
-import { nameOfWorkload, type WorkloadRow, workloads } from "./lists.ts";
-import { NameField } from "./name-field.tsx";
-import { dayColumn, SCOPE_COLUMN, scopeTexts } from "./scope-column.tsx";
-import { ScopeField } from "./scope-field.tsx";
+import { ActDialog, type Closable, ending } from "./dialogs.tsx";
+import { NameField, parseLifetime, RULE_LIFETIMES, ScopeField } from "./fields.tsx";
+import { nameOfWorkload, shortId, type WorkloadRow, workloads } from "./lists.ts";
+import { type AdminList, AdminView, dayColumn, ID_FACT, SCOPE_COLUMN, scopeTexts, type Whole } from "./rows.tsx";
 import type { Scope } from "./scope.ts";
 
 /** Workload identity (contract 27): the issuers whose tokens are exchanged, each with its rules. They are added, tested and deleted here. */
 
-export const WorkloadsView = () => (
-  <AdminView
-    title="Workloads"
-    list={workloads}
-    empty="Let CI jobs and pods sign in without a stored token. Add the platform they run on."
-    create={{ label: "Add issuer", dialog: IssuerForm }}
-    view={VIEW}
-    // The id is searched too, because the log names rules by it.
-    textsOf={(row) => [row.id, ...claimTexts(row), ...(row.kind === "rule" ? scopeTexts(row) : [])]}
-  />
-);
+export const WorkloadsView = () => <AdminView view={VIEW} />;
 
-const VIEW: RowsView<WorkloadRow> = {
+const VIEW: AdminList<WorkloadRow> = {
+  title: "Workloads",
+  list: workloads,
+  empty: "Let CI jobs and pods sign in without a stored token. Add the platform they run on.",
+  create: { label: "Add issuer", dialog: IssuerForm },
+  // The id is searched too, because the log names rules by it.
+  textsOf: (row) => [row.id, ...claimTexts(row), ...(row.kind === "rule" ? scopeTexts(row) : [])],
   name: "Name",
   nameOf: nameOfWorkload,
   notesOf,
   damaged: "It can only be deleted.",
   columns: [
-    { label: "Claims", cell: (row) => <Claims row={row} /> },
+    {
+      label: "Claims",
+      cell: (row) => ("broken" in row ? "unknown" : <List class="claim-texts" rows={claimTexts(row)} />),
+    },
     {
       label: SCOPE_COLUMN.label,
       cell: (row) => (row.kind === "rule" ? SCOPE_COLUMN.cell(row) : explainRules(row)),
@@ -57,7 +54,21 @@ const VIEW: RowsView<WorkloadRow> = {
       dialog: ({ row, onClose }) => <RuleForm issuer={row as Issuer} onClose={onClose} />,
     },
   ],
-  end: { label: "Delete", dialog: DeleteWorkload },
+  end: ending({
+    verb: "Delete",
+    noun: ({ kind }) => kind,
+    list: workloads,
+    run: ({ kind, id }) =>
+      kind === "issuer"
+        ? call("DELETE /v1/admin/issuers/{issuer}", { path: { issuer: id } })
+        : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } }),
+    text: (row) => (
+      <>
+        <strong class="name">{nameOfWorkload(row)}</strong> {row.kind === "issuer" && "and all its rules "}will be deleted.
+        Workloads lose access with their next request. You can’t undo this.
+      </>
+    ),
+  }),
 };
 
 const explainRules = ({ id }: WorkloadRow) => (
@@ -68,7 +79,6 @@ const explainRules = ({ id }: WorkloadRow) => (
   </span>
 );
 
-/** The presets of issuers, for people. */
 const PRESET_LABELS: Readonly<Record<PresetName, string>> = {
   github: "GitHub Actions",
   gitlab: "GitLab CI",
@@ -102,40 +112,8 @@ const claimTexts = (row: WorkloadRow): readonly string[] =>
       ? [`iss = ${row.issuer}`]
       : Object.entries(row.claims).map(([name, value]) => `${name} = ${value}`);
 
-const Claims = ({ row }: { readonly row: WorkloadRow }) =>
-  "broken" in row ? (
-    <>unknown</>
-  ) : (
-    <ul class="claim-texts">
-      {claimTexts(row).map((text) => (
-        <li key={text}>{text}</li>
-      ))}
-    </ul>
-  );
-
-function DeleteWorkload({ row, onClose }: DialogProps<WorkloadRow>) {
-  const { kind, id } = row;
-  const remove = () =>
-    kind === "issuer"
-      ? call("DELETE /v1/admin/issuers/{issuer}", { path: { issuer: id } })
-      : call("DELETE /v1/admin/rules/{rule}", { path: { rule: id } });
-  const texts = {
-    title: `Delete ${kind}?`,
-    submit: `Delete ${kind}`,
-    done: kind === "issuer" ? "Issuer deleted" : "Rule deleted",
-  };
-  return (
-    <ActDialog {...texts} danger act={remove} list={workloads} onClose={onClose}>
-      <p>
-        <strong class="name">{nameOfWorkload(row)}</strong> {kind === "issuer" && "and all its rules "}will be deleted. Workloads
-        lose access with their next request. You can’t undo this.
-      </p>
-    </ActDialog>
-  );
-}
-
 /** Adds an issuer of workload tokens (contract 27.1). */
-function IssuerForm({ onClose }: { readonly onClose: () => void }) {
+function IssuerForm({ onClose }: Closable) {
   const preset = useSignal(PRESET_NAMES[0]!);
   const { url = "", once } = PRESETS[preset.value];
   const act = (data: FormData) => {
@@ -152,12 +130,7 @@ function IssuerForm({ onClose }: { readonly onClose: () => void }) {
   return (
     <ActDialog {...texts} act={act} list={workloads} onClose={onClose}>
       <NameField placeholder="e.g. GitHub" />
-      <Select
-        label="Platform"
-        value={preset.value}
-        options={PRESET_NAMES.map((name) => [name, PRESET_LABELS[name]])}
-        onChange={(name) => (preset.value = name)}
-      />
+      <Select label="Platform" signal={preset} options={PRESET_NAMES.map((name) => [name, PRESET_LABELS[name]])} />
       <Field
         key={`${preset.value} URL`}
         label="URL"
@@ -203,12 +176,7 @@ const PERMIT_LABELS: Readonly<Record<Permit, string>> = {
   allowSubject: "The subject (sub) may be the only claim",
 };
 
-interface Props {
-  readonly issuer: Issuer;
-  readonly onClose: () => void;
-}
-
-function RuleForm({ issuer, onClose }: Props) {
+function RuleForm({ issuer, onClose }: Closable & { readonly issuer: Issuer }) {
   const isForPeople = useSignal(false);
   const forPeople = isForPeople.value;
   // Which claims name a person, the preset of a platform does not say.
@@ -233,40 +201,42 @@ function RuleForm({ issuer, onClose }: Props) {
     }
   };
   return (
-    <Dialog title="Add rule" onClose={onClose}>
-      <Form action={action} submit={tested.value ? "Add rule" : "Test rule"} onCancel={onClose}>
-        <div class="dialog-form" onInput={forget}>
-          <p>
-            {forPeople ? "People" : "Jobs"} whose <strong class="name">{issuer.name}</strong> token matches all of these claims{" "}
-            {forPeople ? "can sign in." : "get a token for this service."}
-          </p>
-          <Check label="For people who sign in" checked={forPeople} onChange={(is) => (isForPeople.value = is)} />
-          <NameField placeholder={forPeople ? "e.g. platform team" : "e.g. deploy job"} />
-          <ClaimFields key={String(forPeople)} needed={(permit ?? { required }).required} onChange={forget} />
-          {permitted && (
-            <Check
-              label={PERMIT_LABELS[permitted.permit]}
-              checked={permit !== undefined}
-              onChange={(is) => (chosen.value = is ? permitted.permit : undefined)}
-            />
-          )}
-          <ScopeField value={scope.value} onChange={(next) => (scope.value = next)} />
-          {forPeople ? <Check name="admin" label="Administrators" /> : <OfTokens />}
-        </div>
-        {tested.value && <RuleTest key={tested.value.rule} tokens={tested.value.tokens} />}
-      </Form>
-    </Dialog>
+    <FormDialog title="Add rule" action={action} submit={tested.value ? "Add rule" : "Test rule"} onClose={onClose}>
+      <div class="dialog-form" onInput={forget}>
+        <p>
+          {forPeople ? "People" : "Jobs"} whose <strong class="name">{issuer.name}</strong> token matches all of these claims{" "}
+          {forPeople ? "can sign in." : "get a token for this service."}
+        </p>
+        <Check label="For people who sign in" checked={forPeople} onChange={(is) => (isForPeople.value = is)} />
+        <NameField placeholder={forPeople ? "e.g. platform team" : "e.g. deploy job"} />
+        <ClaimFields key={String(forPeople)} needed={(permit ?? { required }).required} onChange={forget} />
+        {permitted && (
+          <Check
+            label={PERMIT_LABELS[permitted.permit]}
+            checked={permit !== undefined}
+            onChange={(is) => (chosen.value = is ? permitted.permit : undefined)}
+          />
+        )}
+        <ScopeField scope={scope} />
+        {!forPeople && (
+          <Select
+            label="Its tokens expire after"
+            name="lifetime"
+            options={RULE_LIFETIMES}
+            defaultValue={LIMITS.ruleLifetimeDefault}
+          />
+        )}
+        {forPeople ? (
+          <Check name="admin" label="Administrators" />
+        ) : (
+          <Check name="connect" label="For clients of 1Password Connect" />
+        )}
+      </div>
+      {tested.value && <RuleTest key={tested.value.rule} tokens={tested.value.tokens} />}
+    </FormDialog>
   );
 }
 
-const OfTokens = () => (
-  <>
-    <Select label="Its tokens expire after" name="lifetime" options={RULE_LIFETIMES} defaultValue={LIMITS.ruleLifetimeDefault} />
-    <Check name="connect" label="For clients of 1Password Connect" />
-  </>
-);
-
-/** Parses the fields of the form. Throws an InputError. */
 function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
   const admin = data.has("admin");
   if (Object.keys(vaults).length === 0 && !admin) throw new InputError("Choose at least one vault.");
@@ -314,12 +284,7 @@ const CLAIM_KINDS = { text: "Text", json: "Number, true or false" } as const;
 const ADD = ".add";
 const NEWEST = ".claim:last-of-type input";
 
-interface ClaimFieldsProps {
-  /** The names of the claims that the rule needs. */
-  readonly needed: readonly string[];
-  /** A claim was added or removed. */
-  readonly onChange: () => void;
-}
+type ClaimFieldsProps = Readonly<{ needed: readonly string[]; onChange: () => void }>;
 
 function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
   // The keys of the other claims. A rule without claims is refused.
@@ -331,6 +296,11 @@ function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
     onChange();
     afterRender(() => fields.current?.querySelector<HTMLElement>(focused)?.focus());
   };
+  const remove = (key: number) => {
+    const left = others.value.filter((one) => one !== key);
+    change(left, ADD);
+  };
+  const add = () => change([...others.value, Math.max(-1, ...others.value) + 1], NEWEST);
   return (
     <fieldset ref={fields} class="claims">
       <legend>Claims</legend>
@@ -347,29 +317,14 @@ function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
           <Field label="Name" name="claim" required placeholder="sub" />
           <Select label="Type" name="kind" options={Object.entries(CLAIM_KINDS)} />
           <Field label="Value" name="value" />
-          <button
-            type="button"
-            class="plain"
-            aria-label={`Remove claim ${index + 1}`}
-            onClick={() =>
-              change(
-                others.value.filter((one) => one !== key),
-                ADD,
-              )
-            }
-          >
-            ×
-          </button>
+          <Button text="×" label={`Remove claim ${index + 1}`} class="plain" onClick={() => remove(key)} />
         </fieldset>
       ))}
-      <button type="button" class="add" onClick={() => change([...others.value, Math.max(-1, ...others.value) + 1], NEWEST)}>
-        Add claim
-      </button>
+      <Button text="Add claim" class="add" onClick={add} />
     </fieldset>
   );
 }
 
-/** Returns the claims in a form's data. Throws an InputError. */
 function parseClaims(data: FormData): NewRule["claims"] {
   const [names, kinds, values] = ["claim", "kind", "value"].map((field) => data.getAll(field).map(String)) as [
     string[],

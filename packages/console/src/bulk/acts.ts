@@ -1,13 +1,13 @@
 import type { ItemSummary } from "@item-vault/client";
-import { Problem, isGone } from "../failures/explain.ts";
-import * as requests from "../state/item-writes.ts";
-import { call } from "../state/client.ts";
+import { isGone, Problem } from "../failures/explain.ts";
 import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
 import type { Act } from "../state/bulk.ts";
+import { call } from "../state/client.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { dropItem, putItem } from "../state/items.ts";
 import { type Opened, takeWritten } from "../state/opened.ts";
 import { canRestore, moveBack } from "../state/undo.ts";
+import * as requests from "../state/item-writes.ts";
 
 /** Actions on several Items, and their undo. */
 

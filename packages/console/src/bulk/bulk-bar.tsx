@@ -1,21 +1,22 @@
-import type { ItemSummary } from "@item-vault/client";
-import { useSignal, untracked } from "@preact/signals";
+import { untracked, useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
+import type { ItemSummary } from "@item-vault/client";
 import { labelOfCategory } from "../items/categories.ts";
 import { type Act, type AskProps, bulk } from "../state/bulk.ts";
 import { chosenList, listsOf, nameOfList } from "../state/chosen-list.ts";
 import { may, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
 import { session } from "../state/session.ts";
-import { afterRender } from "../ui/page.tsx";
+import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { afterRender } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { explainRestore, explainRetention } from "../ui/retention.ts";
 import { focusList } from "../ui/virtual-list.tsx";
-import { setArchived, setFavorites, addTag, deleteItems, moveTo } from "./acts.ts";
+import { addTag, deleteItems, moveTo, setArchived, setFavorites } from "./acts.ts";
 
 // In one script: the start of an action can show it even after the connection is lost.
 export { BulkDialog } from "./bulk-dialog.tsx";
@@ -78,12 +79,17 @@ const ASKS = {
 
 type Asked = keyof typeof ASKS;
 
-/** The actions on the selected Items, below the list. */
+function endSelection(): void {
+  clearSelection();
+  afterRender(focusList);
+}
+
 export function BulkBar() {
   /** The Items as they were selected: others may delete or change them later. */
   const asked = useSignal<{ readonly name: Asked; readonly items: readonly ItemSummary[] } | undefined>(undefined);
   const items = selectedItems.value;
-  const begin = (act: Act, chosen: readonly ItemSummary[]) => {
+  const ask = (name: Asked) => (asked.value = { name, items });
+  const begin = (act: Act, chosen: readonly ItemSummary[] = items) => {
     asked.value = undefined;
     // After the dialog that has asked is closed, so that messages are in the next one.
     afterRender(() => (bulk.value = { act, items: chosen }));
@@ -92,38 +98,26 @@ export function BulkBar() {
   const Ask = name && ASKS[name];
   return (
     <>
-      {items.length > 0 && (
-        <Bar items={items} ask={(next) => (asked.value = { name: next, items })} begin={(act) => begin(act, items)} />
-      )}
+      {items.length > 0 && <Bar items={items} ask={ask} begin={begin} />}
       {Ask && <Ask items={chosen} onBegin={(act) => begin(act, chosen)} onClose={() => (asked.value = undefined)} />}
     </>
   );
 }
 
-interface BarProps {
-  readonly items: readonly ItemSummary[];
-  readonly ask: (asked: Asked) => void;
-  readonly begin: (act: Act) => void;
-}
-
-function endSelection(): void {
-  clearSelection();
-  afterRender(focusList);
-}
+type BarProps = Readonly<{ items: readonly ItemSummary[]; ask: (asked: Asked) => void; begin: (act: Act) => void }>;
 
 function Bar({ items, ask, begin }: BarProps) {
   const writable = items.every(({ vault }) => may(vault.id, "w"));
   const readable = items.every(({ vault }) => may(vault.id, "r"));
   const changeable = writable && readable;
-  const allFavorites = items.every(({ favorite }) => favorite);
-  const archived = chosenList.value.kind === "archived";
-  const favorites = {
-    label: allFavorites ? "Remove from favorites" : "Add to favorites",
-    run: () => begin(setFavorites(!allFavorites)),
-  };
-  const archive = { label: archived ? "Unarchive" : "Archive", run: () => begin(setArchived(!archived)) };
+  const favorite = !items.every((item) => item.favorite);
+  const archived = chosenList.value.kind !== "archived";
+  const changes = [
+    { label: favorite ? "Add to favorites" : "Remove from favorites", run: () => begin(setFavorites(favorite)) },
+    { label: archived ? "Archive" : "Unarchive", run: () => begin(setArchived(archived)) },
+  ];
   const actions = [
-    ...(changeable ? [favorites, archive] : []),
+    ...(changeable ? changes : []),
     ...(readable ? [{ label: "Export…", run: () => ask("export") }] : []),
     ...(writable ? [{ label: "Delete…", run: () => ask("delete") }] : []),
     { label: "Select all", run: selectListed },
@@ -131,21 +125,11 @@ function Bar({ items, ask, begin }: BarProps) {
   return (
     <section class="bulk" aria-label="Selected items">
       <output>{plural(items.length, "item")} selected</output>
-      {changeable && transferTargets().length > 1 && (
-        <button type="button" onClick={() => ask("move")}>
-          Move…
-        </button>
-      )}
-      {changeable && (
-        <button type="button" onClick={() => ask("tag")}>
-          Tag…
-        </button>
-      )}
+      {changeable && transferTargets().length > 1 && <Button text="Move…" onClick={() => ask("move")} />}
+      {changeable && <Button text="Tag…" onClick={() => ask("tag")} />}
       {!writable && <span class="quiet">You don’t have write access to every vault.</span>}
       <Menu label="More actions for the selected items" actions={actions} />
-      <button type="button" class="plain" aria-label="Clear selection" title="Clear selection" onClick={endSelection}>
-        ×
-      </button>
+      <Button text="×" class="plain" label="Clear selection" title="Clear selection" onClick={endSelection} />
     </section>
   );
 }

@@ -1,19 +1,21 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemSummary } from "@item-vault/client";
 import { explain } from "../failures/explain.ts";
-import { titleOf } from "../items/categories.ts";
 import { type Act, type Bulk, bulk } from "../state/bulk.ts";
-import { clearSelection } from "../state/selection.ts";
-import { navigate, route } from "../state/route.ts";
-import { hideToasts, showToast } from "../state/toasts.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { listedEntry } from "../state/items.ts";
+import { navigate, route } from "../state/route.ts";
+import { clearSelection } from "../state/selection.ts";
+import { hideToasts, showToast } from "../state/toasts.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog, Done } from "../ui/dialog.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
-import { plural } from "../ui/plural.ts";
-import { focusList } from "../ui/virtual-list.tsx";
+import { List } from "../ui/lists.tsx";
 import { afterRender } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
+import { titleOf } from "../ui/texts.ts";
+import { focusList } from "../ui/virtual-list.tsx";
 import { type Outcome, runAll } from "./run.ts";
 
 /** Shows an act on several Items while it runs, and its report unless all are done. */
@@ -24,11 +26,7 @@ export function BulkDialog({ act, items }: Bulk) {
     return (
       <Dialog title={title} onClose={steps.onClose}>
         <p>The file is saved. It lacks:</p>
-        <ul class="outcomes">
-          {lacks.map((what) => (
-            <li key={what}>{what}</li>
-          ))}
-        </ul>
+        <List class="outcomes" rows={lacks} />
         <Done onClose={steps.onClose} />
       </Dialog>
     );
@@ -39,9 +37,7 @@ export function BulkDialog({ act, items }: Bulk) {
       <output class="step">{`${done.toLocaleString("en")} of ${items.length.toLocaleString("en")}`}</output>
       <progress aria-label={act.title} value={done} max={items.length} />
       <div class="buttons">
-        <button type="button" onClick={stop}>
-          Stop
-        </button>
+        <Button text="Stop" onClick={stop} />
       </div>
       <LeaveGuard
         changed={() => running}
@@ -55,17 +51,18 @@ export function BulkDialog({ act, items }: Bulk) {
   );
 }
 
-/** Runs an act while its dialog is shown. */
 function useBulk({ act, items }: Bulk) {
   const outcomes = useSignal<readonly Outcome[]>(items.map((item) => ({ item, state: "waiting" })));
   const running = useSignal(true);
-  /** What the saved file lacks. */
   const lacks = useSignal<readonly string[]>([]);
   const abort = useRef<AbortController>(undefined);
   const stop = () => abort.current?.abort();
-  const run = async () => {
+  const start = () => {
     running.value = true;
-    const { signal } = (abort.current = new AbortController());
+    return (abort.current = new AbortController()).signal;
+  };
+  const run = async () => {
+    const signal = start();
     const last = await runAll(outcomes.value, act.run, { signal, onChange: (changed) => (outcomes.value = changed) });
     outcomes.value = last;
     const isStopped = act.save && signal.aborted;
@@ -74,8 +71,7 @@ function useBulk({ act, items }: Bulk) {
   };
   /** Saves the file, or tells what is done. */
   const end = async () => {
-    running.value = true;
-    const { signal } = (abort.current = new AbortController());
+    const signal = start();
     const done = outcomes.value.flatMap(({ item, state }) => (state === "done" ? [item] : []));
     const undo = undoOf(act, outcomes.value);
     // Another act may run when it is pressed.
@@ -134,17 +130,10 @@ function undoOf(act: Act, outcomes: readonly Outcome[]): Bulk | undefined {
   };
 }
 
-interface ReportProps {
-  readonly title: string;
-  readonly act: Act;
-  readonly outcomes: readonly Outcome[];
-  readonly onRetry: () => void;
-  readonly onEnd: () => void;
-  readonly onClose: () => void;
-}
+type Steps = Omit<ReturnType<typeof useBulk>, "running" | "lacks" | "stop">;
 
 /** Reports which Items are done, and why others are not, by title. Part of a file is saved only if the person asks for it. */
-function Report({ title, act, outcomes, onRetry, onEnd, onClose }: ReportProps) {
+function Report({ title, act, outcomes, onRetry, onEnd, onClose }: Steps & Readonly<{ title: string; act: Act }>) {
   const left = outcomes.filter(({ state }) => state !== "done");
   const failed = countOf(outcomes, "failed");
   const done = plural(outcomes.length - left.length, "item");
@@ -162,21 +151,9 @@ function Report({ title, act, outcomes, onRetry, onEnd, onClose }: ReportProps) 
         ))}
       </ul>
       <div class="buttons">
-        {act.save && (
-          <button type="button" onClick={onClose}>
-            Discard
-          </button>
-        )}
-        {(!act.save || left.length < outcomes.length) && (
-          <button type="button" onClick={onEnd}>
-            {act.save ? `Save ${done}` : "Done"}
-          </button>
-        )}
-        {left.length > 0 && (
-          <button type="button" class="primary" onClick={onRetry}>
-            Retry {plural(left.length, "item")}
-          </button>
-        )}
+        {act.save && <Button text="Discard" onClick={onClose} />}
+        {(!act.save || left.length < outcomes.length) && <Button text={act.save ? `Save ${done}` : "Done"} onClick={onEnd} />}
+        {left.length > 0 && <Button text={`Retry ${plural(left.length, "item")}`} class="primary" onClick={onRetry} />}
       </div>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-import { ItemVaultError, type ItemSummary } from "@item-vault/client";
+import { type ItemSummary, ItemVaultError } from "@item-vault/client";
 import { Problem } from "../failures/explain.ts";
 import type { RunOne, UndoOne } from "../state/bulk.ts";
 

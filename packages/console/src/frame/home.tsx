@@ -2,7 +2,6 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { people, tokens } from "../admin/lists.ts";
 import { factsOf, isEmpty } from "../health/facts.ts";
-import { titleOf } from "../items/categories.ts";
 import { Tile } from "../items/tile.tsx";
 import type { ViewName } from "../routes.ts";
 import { health, reminderOf } from "../state/health.ts";
@@ -11,17 +10,18 @@ import { isOwn } from "../state/names.ts";
 import { openedKeys } from "../state/opened.ts";
 import { addressOf } from "../state/route.ts";
 import { byChanged, type Entry } from "../state/search.ts";
-import { session, canOpen } from "../state/session.ts";
+import { canOpen, session } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
 import { recall, remember } from "../ui/look.ts";
 import { keepFocus } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatFromNow } from "../ui/relative-time.ts";
+import { titleOf } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 
 /** Home: what somebody probably wants next, in the place of an Item. */
 
-/** The number of Items in a list. */
 const SHOWN_MAX = 5;
 
 export function Home() {
@@ -102,11 +102,7 @@ function Reminders() {
   );
 }
 
-interface Step {
-  readonly label: string;
-  readonly view: ViewName;
-  readonly isDone: () => boolean;
-}
+type Step = Readonly<{ label: string; view: ViewName; isDone: () => boolean }>;
 
 /** The first steps. A step whose view the session may not open is not offered. */
 const STEPS: readonly Step[] = [
@@ -151,9 +147,7 @@ function Checklist() {
           </li>
         ))}
       </ul>
-      <button type="button" class="plain" onClick={dismiss}>
-        Dismiss
-      </button>
+      <Button text="Dismiss" class="plain" onClick={dismiss} />
     </section>
   );
 }

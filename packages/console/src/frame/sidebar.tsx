@@ -12,7 +12,8 @@ import { refreshHealth, reminderOf } from "../state/health.ts";
 import { vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
-import { nameOfSession, session, canOpen, openableViews, shownView } from "../state/session.ts";
+import { canOpen, nameOfSession, openableViews, session, shownView } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { chooseLook, type Look, look, LOOKS } from "../ui/look.ts";
 import { focusView } from "../ui/page.tsx";
@@ -29,14 +30,9 @@ export function Sidebar() {
   }, [admin]);
   return (
     <>
-      <button type="button" class="skip" onClick={focusView}>
-        Skip to content
-      </button>
+      <Button text="Skip to content" class="skip" onClick={focusView} />
       <nav id={SIDEBAR} class="sidebar" popover="auto" aria-label="Views">
-        <button type="button" class="find" title="Search items and commands (Ctrl+K, ⌘K)" onClick={openPalette}>
-          <Icon name="search" />
-          Search
-        </button>
+        <Button icon="search" text="Search" class="find" title="Search items and commands (Ctrl+K, ⌘K)" onClick={openPalette} />
         <div class="groups">
           {canOpen("items", session.value!) && <Lists />}
           <Group title="Tools" open>
@@ -117,7 +113,6 @@ function ListLink({ list, face }: { readonly list: ChosenList; readonly face: Co
   );
 }
 
-/** The icons of the views. */
 const FACES: Partial<Readonly<Record<ViewName, ComponentChildren>>> = {
   deleted: <Icon name="bin" />,
   import: <Icon name="download" />,
@@ -151,11 +146,7 @@ function ViewLinks({ group }: { readonly group: ViewGroup }) {
   );
 }
 
-interface GroupProps {
-  readonly title: string;
-  readonly open?: boolean;
-  readonly children: ComponentChildren;
-}
+type GroupProps = Readonly<{ title: string; open?: boolean; children: ComponentChildren }>;
 
 const Group = ({ title, open = false, children }: GroupProps) => (
   <details open={open}>
@@ -191,7 +182,6 @@ for (const width of [720, 1000])
     for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();
   });
 
-/** The number of what needs attention in a view. */
 function Badge({ view }: { readonly view: ViewName }) {
   const reminder = reminderOf(view);
   if (!reminder) return null;
@@ -244,10 +234,7 @@ export function Bar() {
             Items
           </a>
           <NewItemButton class="plain" label />
-          <button type="button" class="plain" onClick={openPalette}>
-            <Icon name="search" />
-            Search
-          </button>
+          <Button icon="search" text="Search" class="plain" onClick={openPalette} />
         </>
       )}
       <button type="button" class="plain" popovertarget={SIDEBAR} aria-current={isItems ? undefined : "true"}>

@@ -16,7 +16,6 @@ interface FactRow {
   readonly part?: string;
   /** Returns a sentence for each status, from the best to the worst, or one about the part. */
   readonly textOf: (part: Dependency, now: number) => readonly [string, string, string] | string;
-  /** The view in which something can be done. */
   readonly view?: ViewName;
 }
 
@@ -120,13 +119,7 @@ export const isEmpty = ({ status, message }: Dependency): boolean => status === 
 /** From the best to the worst. */
 const STATUSES: readonly Status[] = ["ACTIVE", "WARNING", "ERROR"];
 
-export interface Fact {
-  readonly title: string;
-  readonly text: string;
-  readonly view: ViewName | undefined;
-  /** The part whose status the fact has. */
-  readonly part: Dependency;
-}
+export type Fact = Readonly<{ title: string; text: string; view: ViewName | undefined; part: Dependency }>;
 
 /**
  * Returns the facts of a report, in the order of the table. Rows without a part in the report are left out. `now` is in Unix milliseconds.
@@ -143,7 +136,6 @@ export function factsOf(parts: readonly Dependency[], now: number): Fact[] {
   });
 }
 
-/** All facts in one sentence. */
 export function verdictOf(facts: readonly Fact[]): string {
   const wrong = facts.filter(({ part }) => part.status !== "ACTIVE").length;
   if (wrong > 0) return `${plural(wrong, "thing needs", "things need")} attention.`;

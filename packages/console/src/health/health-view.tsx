@@ -5,6 +5,7 @@ import { VIEWS } from "../routes.ts";
 import { health, loadHealth } from "../state/health.ts";
 import { addressOf } from "../state/route.ts";
 import { session } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
 import { Page } from "../ui/page.tsx";
 import { formatSize } from "../ui/size.ts";
 import { type Column, Table } from "../ui/table.tsx";
@@ -23,11 +24,7 @@ const reports = createList(async () => {
 });
 
 export function HealthView() {
-  const again = (
-    <button type="button" onClick={() => void reports.load()}>
-      Check again
-    </button>
-  );
+  const again = <Button text="Check again" onClick={() => void reports.load()} />;
   return (
     <Page title="Health" actions={again}>
       <ListContent list={reports} empty="">
@@ -49,10 +46,7 @@ export function HealthView() {
   );
 }
 
-interface StateProps {
-  readonly part: Dependency;
-  readonly words: Readonly<Record<Status, string>>;
-}
+type StateProps = Readonly<{ part: Dependency; words: Readonly<Record<Status, string>> }>;
 
 /** The state of a part of the service in a word. A part that works and has nothing yet is not said to work. */
 const State = ({ part, words }: StateProps) => (

@@ -20,15 +20,13 @@ export class Import {
   readonly problem = signal<Problem | undefined>(undefined);
   readonly done = signal(0);
   #source: Source | undefined;
-  /** The columns of a CSV file of no known app. */
   #columns: readonly ColumnChoice[] = [];
   /** Of the current run: an answer to an earlier run is ignored. */
   #controller = new AbortController();
 
   chooseFile(file: File): void {
+    this.close();
     this.file.value = file;
-    this.reading.value = FIRST;
-    this.targets.value = new Map();
     void this.read({});
   }
 

@@ -1,11 +1,11 @@
 import { compareItems } from "@item-vault/transfer/compare-items";
 import { beginFit, type Fitted } from "@item-vault/transfer/fit";
+import { matchingFormats } from "@item-vault/transfer/format";
 import { csv } from "@item-vault/transfer/formats/csv";
 import { type ColumnChoice, columnsIn } from "@item-vault/transfer/formats/csv/header";
 import { isKeePassFile } from "@item-vault/transfer/formats/keepass-file";
-import { matchingFormats } from "@item-vault/transfer/format";
 import type { Transfer } from "@item-vault/transfer/item";
-import { type PlannedItem, planItems } from "@item-vault/transfer/plan";
+import { planItems, type PlannedItem } from "@item-vault/transfer/plan";
 import type { TargetVault } from "@item-vault/transfer/service";
 import { isComplete } from "@item-vault/transfer/write-item";
 import type { Counts } from "@item-vault/transfer/write-items";
@@ -45,15 +45,9 @@ export interface Forecast {
 }
 
 /** Why a file was not read. `several`, `unknown`: a format has to be chosen. */
-export interface Refusal {
-  readonly kind: "several" | "unknown" | "fault";
-  readonly text: string;
-}
+export type Refusal = Readonly<{ kind: "several" | "unknown" | "fault"; text: string }>;
 
-export interface Result extends Counts {
-  readonly stopped: boolean;
-  readonly all: number;
-}
+export type Result = Counts & Readonly<{ stopped: boolean; all: number }>;
 
 export type Stage =
   | { readonly name: "choose"; readonly problem?: Refusal }

@@ -1,19 +1,23 @@
-import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useCallback, useLayoutEffect, useMemo } from "preact/hooks";
 import { CHOICES } from "@item-vault/transfer/formats/csv/parts";
 import { OUTCOMES } from "@item-vault/transfer/outcomes";
-import { titleOf } from "../items/categories.ts";
-import { Failure } from "../ui/failure.tsx";
+import { listState, transferTargets } from "../state/items.ts";
+import { Button } from "../ui/button.tsx";
+import { Select } from "../ui/controls.tsx";
+import { useDrop } from "../ui/drop.ts";
+import { Alert, Failure } from "../ui/failure.tsx";
+import { Form, textOf } from "../ui/form.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
+import { List } from "../ui/lists.tsx";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
-import { isolate } from "../ui/texts.ts";
-import { ChooseFile } from "./choose-file.tsx";
+import { isolate, titleOf } from "../ui/texts.ts";
 import { explainFault, Import } from "./create-import.ts";
-import type { Stage } from "./engine.ts";
-import { Alert, Differing, StageHeading } from "./parts.tsx";
-import { Review } from "./review.tsx";
+import type { Refusal, Stage } from "./engine.ts";
+import { FORMATS } from "./formats.ts";
+import { Differing, formOf, Review, StageHeading } from "./review.tsx";
 
 const LEAVING = "Leaving stops the import. Import the same file again to continue.";
 
@@ -45,7 +49,7 @@ interface Props<Name extends Stage["name"]> {
 }
 
 const STAGES: { readonly [Name in Stage["name"]]: (props: Props<Name>) => ComponentChildren } = {
-  choose: ({ shown, stage }) => <ChooseFile shown={shown} problem={stage.problem} />,
+  choose: ChooseFile,
   reading: () => <StageHeading>Reading the file…</StageHeading>,
   password: PasswordForm,
   columns: ColumnForm,
@@ -54,48 +58,103 @@ const STAGES: { readonly [Name in Stage["name"]]: (props: Props<Name>) => Compon
   finished: Result,
 };
 
-const Steps = ({ shown, next }: { readonly shown: Import; readonly next: string }) => (
-  <p class="actions">
-    <button class="primary">{next}</button>
-    <button type="button" onClick={shown.close}>
-      Choose another file
-    </button>
-  </p>
+const CSV_PROGRAMS = FORMATS.filter(({ hasColumns, name }) => hasColumns && name !== "csv").map(({ summary }) =>
+  summary.replace(": CSV", ""),
 );
 
-function PasswordForm({ shown, stage: { problem } }: Props<"password">) {
-  const input = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => input.current?.focus(), []);
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    void shown.read({ password: input.current!.value });
-  };
+/** The file: chosen or dropped. It is read in the page and sent nowhere. */
+function ChooseFile({ shown, stage: { problem } }: Props<"choose">) {
+  const choose = useCallback(([file]: readonly File[]) => file && shown.chooseFile(file), [shown]);
+  const over = useDrop(() => document.querySelector(".import"), choose);
+  if (listState.value === "loaded" && transferTargets().length === 0)
+    return <p class="empty">You need write access to a vault to import. Ask an administrator.</p>;
   return (
-    <form onSubmit={onSubmit}>
+    <>
+      <p>
+        Bring in passwords from another app. The file is read in your browser and never uploaded; you review everything first.
+      </p>
+      {problem && <ProblemOf problem={problem} shown={shown} />}
+      <label>
+        Choose a file, or drop it here
+        <input type="file" class={`drop ${over ? "over" : ""}`} onChange={(event) => choose([...event.currentTarget.files!])} />
+      </label>
+      <h2>Supported files</h2>
+      <ul class="formats">
+        {FORMATS.filter(({ hasColumns }) => !hasColumns).map(({ name, summary }) => (
+          <li key={name}>
+            {/* As the command line prints it: text in backticks is code. */}
+            {summary.split("`").map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+          </li>
+        ))}
+        <li>CSV: {CSV_PROGRAMS.join("; ")}; any other app</li>
+      </ul>
+      <p class="quiet">
+        The command line also reads KeePass databases and other services: <code>item-vault import FILE</code>
+      </p>
+    </>
+  );
+}
+
+function ProblemOf({ problem: { kind, text }, shown }: Readonly<{ problem: Refusal; shown: Import }>) {
+  const name = <p class="named">{shown.file.value?.name}</p>;
+  if (kind === "fault")
+    return (
+      <div class="failure" role="alert">
+        {name}
+        <p>{text}</p>
+      </div>
+    );
+  return (
+    <Form look="failure" action={(data) => shown.read({ format: textOf(data, "format") })} submit="Continue">
+      {name}
+      <p role="alert">{QUESTIONS[kind]}</p>
+      <Select label="App" name="format" required options={APPS} />
+    </Form>
+  );
+}
+
+const QUESTIONS = {
+  unknown: "We don’t recognize this file. Which app is it from?",
+  several: "This file could be from more than one app. Which one is it from?",
+} as const;
+
+const APPS = [["", "Choose…"] as const, ...FORMATS.map(({ name, summary }) => [name, summary] as const)];
+
+/** The control that had the focus is gone. */
+const focus = (input: HTMLInputElement | null): void => input?.focus();
+
+function PasswordForm({ shown, stage: { problem } }: Props<"password">) {
+  return (
+    <Form {...formOf(shown)} action={(data) => shown.read({ password: textOf(data, "password") })} submit="Open">
       <h2>{shown.file.value?.name} is encrypted</h2>
       <label>
         File password
-        <input ref={input} type="password" required autocomplete="one-time-code" aria-describedby="password-problem" />
+        <input
+          ref={focus}
+          name="password"
+          type="password"
+          required
+          autocomplete="one-time-code"
+          aria-describedby="password-problem"
+        />
       </label>
       <p id="password-problem" class={problem ? "failure" : "quiet"} role={problem && "alert"}>
         {problem?.text ?? "You set it when you exported the file. It never leaves this page."}
       </p>
-      <Steps shown={shown} next="Open" />
-    </form>
+    </Form>
   );
 }
 
 /** Asks for the meaning of each column of a CSV file. Its name suggests the answer; a column with an unknown name becomes a hidden field. */
 function ColumnForm({ shown, stage: { columns, problem } }: Props<"columns">) {
   const earlier = shown.reading.value.columns;
-  const unique = [...new Map(columns.map((one) => [one.column.toLowerCase(), one])).entries()];
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const selects = (event.currentTarget as HTMLFormElement).querySelectorAll("select");
-    void shown.read({ format: "csv", columns: new Map(unique.map(([key], n) => [key, selects[n]!.value])) });
+  const unique = [...new Map(columns.map((one) => [one.column.toLowerCase(), one]))];
+  const action = (data: FormData) => {
+    const meanings = data.getAll("meaning").map(String);
+    return shown.read({ format: "csv", columns: new Map(unique.map(([key], index) => [key, meanings[index]!])) });
   };
   return (
-    <form onSubmit={onSubmit}>
+    <Form {...formOf(shown)} action={action} submit="Continue">
       <StageHeading>Columns of “{isolate(shown.file.value?.name ?? "")}”</StageHeading>
       {problem && <Alert>{problem.text}</Alert>}
       <p>
@@ -105,20 +164,16 @@ function ColumnForm({ shown, stage: { columns, problem } }: Props<"columns">) {
       <fieldset class="targets">
         <legend class="unseen">Columns</legend>
         {unique.map(([key, { column, part }]) => (
-          <label key={key}>
-            {isolate(column) || "(no name)"}
-            <select>
-              {CHOICES.map(({ name, label }) => (
-                <option key={name} value={name} selected={name === (earlier?.get(key) ?? part ?? "concealed")}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Select
+            key={key}
+            label={isolate(column) || "(no name)"}
+            name="meaning"
+            options={CHOICES.map(({ name, label }) => [name, label])}
+            defaultValue={earlier?.get(key) ?? part ?? "concealed"}
+          />
         ))}
       </fieldset>
-      <Steps shown={shown} next="Continue" />
-    </form>
+    </Form>
   );
 }
 
@@ -137,9 +192,7 @@ function Writing({ shown, stage: { all } }: Props<"writing">) {
       </label>
       <p class="quiet">{LEAVING}</p>
       <p class="actions">
-        <button type="button" disabled={isStopping.value} onClick={stop}>
-          {isStopping.value ? "Stopping…" : "Stop"}
-        </button>
+        <Button text={isStopping.value ? "Stopping…" : "Stop"} disabled={isStopping.value} onClick={stop} />
       </p>
     </>
   );
@@ -167,22 +220,18 @@ function Result({ shown, stage: { result } }: Props<"finished">) {
       </ul>
       <Differing titles={differing} />
       {failures.length > 0 && (
-        <ul class="failure" aria-label="Failed">
-          {failures.map(({ title, why }, index) => (
-            <li key={index}>
-              “{titleOf({ title })}”: {why}
-            </li>
-          ))}
-        </ul>
+        <List
+          class="failure"
+          label="Failed"
+          rows={failures.map(({ title, why }) => `“${isolate(titleOf({ title }))}”: ${why}`)}
+        />
       )}
       {shown.problem.value && <Failure error={shown.problem.value} />}
       {isWhole ? (
         failures.length === 0 && <p>Your export file may contain unencrypted passwords. Delete it and empty the trash.</p>
       ) : (
         <p class="actions">
-          <button type="button" class="primary" onClick={() => void shown.resume()}>
-            Continue
-          </button>
+          <Button text="Continue" class="primary" onClick={() => void shown.resume()} />
           <span class="quiet">Continues where it stopped. Nothing is imported twice.</span>
         </p>
       )}
@@ -190,9 +239,7 @@ function Result({ shown, stage: { result } }: Props<"finished">) {
         <a class={isWhole ? "button primary" : "button"} href="#/items">
           View items
         </a>
-        <button type="button" onClick={shown.close}>
-          Import another file
-        </button>
+        <Button text="Import another file" onClick={shown.close} />
       </p>
     </>
   );

@@ -1,22 +1,25 @@
 import { type Signal, useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Loss, TransferItem, Unfit as UnfitItem } from "@item-vault/transfer/item";
 import { type SharedName, sharedNames } from "@item-vault/transfer/shared-names";
 import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
-import { Failure } from "../ui/failure.tsx";
-import { plural } from "../ui/plural.ts";
+import { Button } from "../ui/button.tsx";
 import { Check, Select } from "../ui/controls.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { Form } from "../ui/form.tsx";
+import { List, Pairs } from "../ui/lists.tsx";
+import { plural } from "../ui/plural.ts";
 import { isolate } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast, Source } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
-import { Differing, List, StageHeading } from "./parts.tsx";
 
-interface Props {
-  readonly shown: Import;
-  readonly source: Source;
-}
+type Props = Readonly<{ shown: Import; source: Source }>;
+
+/** The properties of the form of a stage, in which another file can be chosen. */
+export const formOf = ({ close }: Import) => ({ look: "", cancel: "Choose another file", onCancel: close });
 
 /** The review of an import: its Items, vaults and losses. Nothing was sent yet. */
 export function Review({ shown, source }: Props) {
@@ -37,12 +40,13 @@ export function Review({ shown, source }: Props) {
     unfit.length > 0 && !leavesOut.value && `tick “Leave ${them} out”`,
   ].filter(Boolean);
   const isReady = count > 0 && missing.length === 0;
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (isReady) void shown.write();
-  };
   return (
-    <form onSubmit={onSubmit}>
+    <Form
+      {...formOf(shown)}
+      action={() => shown.write()}
+      submit={count > 0 ? `Import ${plural(count, "item")}` : "Import"}
+      disabled={!isReady}
+    >
       <StageHeading>Review: “{isolate(shown.file.value?.name ?? "")}”</StageHeading>
       <p>{describe(source)}</p>
       <CategoryTable items={items} />
@@ -52,20 +56,8 @@ export function Review({ shown, source }: Props) {
       <TrashChoice shown={shown} source={source} />
       {unfit.length > 0 && <Unfit unfit={unfit} them={them} accepted={leavesOut} />}
       {missing.length > 0 && <p class="quiet">To import, {missing.join(" and ")}.</p>}
-      <p class="actions">
-        <button class="primary" disabled={!isReady}>
-          {count > 0 ? `Import ${plural(count, "item")}` : "Import"}
-        </button>
-        {shown.reading.value.columns && (
-          <button type="button" onClick={shown.changeColumns}>
-            Change columns
-          </button>
-        )}
-        <button type="button" onClick={shown.close}>
-          Choose another file
-        </button>
-      </p>
-    </form>
+      {shown.reading.value.columns && <Button text="Change columns" onClick={shown.changeColumns} />}
+    </Form>
   );
 }
 
@@ -79,19 +71,9 @@ function describe({ format, fitted: { items } }: Source): string {
   return `${[`${plural(items.length, noun)} from ${program}`, ...further].join(", ")}.`;
 }
 
-/** The number of Items in each category of the source, highest first. */
 function CategoryTable({ items }: { readonly items: readonly TransferItem[] }) {
   const rows = [...Map.groupBy(items, ({ category }) => category)].toSorted(([, a], [, b]) => b.length - a.length);
-  return (
-    <dl class="counts">
-      {rows.map(([category, { length }]) => (
-        <div key={category}>
-          <dt>{labelOfCategory(category)}</dt>
-          <dd>{length}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Pairs class="counts" rows={rows.map(([category, { length }]) => [labelOfCategory(category), length])} />;
 }
 
 const isNamed = (name: string) => (one: { readonly name: string }) => one.name.toLowerCase() === name.toLowerCase();
@@ -104,12 +86,9 @@ function chooseTargets(names: readonly string[], shared: readonly SharedName[], 
   return new Map(names.map((name) => [name, made.get(name) || choose(name)]));
 }
 
-/** The vault for the Items: one, or one for each vault of the source. */
-function VaultChoice({
-  names,
-  shared,
-  shown,
-}: Readonly<{ names: readonly string[]; shared: readonly SharedName[]; shown: Import }>) {
+type ChoiceProps = Readonly<{ names: readonly string[]; shared: readonly SharedName[]; shown: Import }>;
+
+function VaultChoice({ names, shared, shown }: ChoiceProps) {
   const targets = shown.targets.value;
   const vaultOptions = [["", "Choose a vault…"] as const, ...transferTargets().map(({ id, name }) => [id, name] as const)];
   if (listState.value === "failed") return <Failure error={listError.value} retry={() => void loadItems()} />;
@@ -137,7 +116,6 @@ function VaultChoice({
   );
 }
 
-/** The forecast of the import, from a comparison with the vaults. */
 function ForecastOf({ shown }: Pick<Props, "shown">) {
   const forecast = shown.forecast.value;
   if (shown.problem.value) return <Failure error={shown.problem.value} retry={() => void shown.compare()} />;
@@ -160,7 +138,6 @@ function describeForecast({ items, created, completed, present, differing }: For
   return `${plural(items.length, "item")}${text && `: ${text}`}.${created + completed > 0 ? "" : " Nothing to import."}`;
 }
 
-/** The loss report: what is lost, how often, and in which Items. */
 const LossReport = ({ losses }: { readonly losses: readonly Loss[] }) => (
   <>
     <h3>Not carried over</h3>
@@ -207,3 +184,23 @@ const Unfit = ({ unfit, them, accepted }: Readonly<{ unfit: readonly UnfitItem[]
     <Check label={`Leave ${them} out`} checked={accepted.value} onChange={(checked) => (accepted.value = checked)} />
   </div>
 );
+
+/** The heading of a stage. It takes the focus when the stage begins, because the control that had it is gone. */
+export function StageHeading({ children }: { readonly children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => heading.current?.focus(), []);
+  return (
+    <h2 ref={heading} tabIndex={-1}>
+      {children}
+    </h2>
+  );
+}
+
+/** The titles of Items that are there with other content, folded up. */
+export const Differing = ({ titles }: { readonly titles: readonly string[] }) =>
+  titles.length > 0 && (
+    <details>
+      <summary>Already here with different content (not changed) ({titles.length})</summary>
+      <List rows={titles.map((title) => titleOf({ title }))} />
+    </details>
+  );

@@ -34,7 +34,7 @@ const TABS: Readonly<Record<"details" | ItemTab, ComponentType<Props>>> = {
   details: Details,
   history: lazy(() => import("../history/history-tab.tsx"), "HistoryTab"),
   access: lazy(() => import("../admin/vault-access.tsx"), "ItemAccess"),
-  activity: lazy(() => import("../activity/item-activity.tsx"), "ItemActivity"),
+  activity: lazy(() => import("../activity/histories.tsx"), "ItemActivity"),
   use: lazy(() => import("../use/use-tab.tsx"), "UseTab"),
 };
 const LABELS = Object.entries({ details: "Details", ...ITEM_TABS });

@@ -1,13 +1,18 @@
 import type { Operations } from "@item-vault/client";
+import { parseId } from "@item-vault/model/ids";
 import { LIMITS } from "@item-vault/model/limits";
 import { isCodeChallenge, isLoopback } from "@item-vault/model/login";
-import { askedLogin } from "../state/provider.ts";
+import { describePermission, type Scope } from "../admin/scope.ts";
 import { call } from "../state/client.ts";
+import { vaultName } from "../state/items.ts";
+import { askedLogin } from "../state/provider.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
+import { Alert } from "../ui/failure.tsx";
 import { Form } from "../ui/form.tsx";
+import { Pairs } from "../ui/lists.tsx";
 import { Page } from "../ui/page.tsx";
-import { Facts, NoPerson } from "./facts.tsx";
+import { plural } from "../ui/plural.ts";
 
 /** Asks the person whether a program on this computer may act in their name (contract 28.3). */
 export function AuthorizeView() {
@@ -27,10 +32,7 @@ export function AuthorizeView() {
 
 type Authorization = Operations["POST /console/authorizations"]["body"];
 
-interface Asked {
-  readonly body: Authorization;
-  readonly state: string;
-}
+type Asked = Readonly<{ body: Authorization; state: string }>;
 
 function cancel(): void {
   askedLogin.value = "";
@@ -49,7 +51,17 @@ function Question({ body, state }: Asked) {
   return (
     <Form action={onConfirm} submit="Confirm" onCancel={cancel}>
       <p>A program on this computer asks for a token. Confirm only if you just started this login yourself.</p>
-      <Facts program={target.host} vaults={body.vaults ?? undefined} admin={body.admin === true} lifetime={body.expiresIn!} />
+      <Pairs
+        class="login-facts"
+        rows={[
+          ["Program at", target.host],
+          ["In the name of", session.value!.person!.email],
+          body.admin
+            ? ["Permissions", "manage vaults, tokens and people, as an administrator"]
+            : ["Vaults", <Vaults key="vaults" scope={body.vaults ?? ownVaults()} />],
+          ["For", durationOf(body.expiresIn!)],
+        ]}
+      />
     </Form>
   );
 }
@@ -82,3 +94,33 @@ function vaultsOf(text: string | null): Authorization["vaults"] | null | undefin
     return null;
   }
 }
+
+/** Returns the permissions of the person by vault. A person's permissions are for whole vaults. */
+export const ownVaults = () => session.value!.token!.vaults as Scope;
+
+function Vaults({ scope }: { readonly scope: Scope }) {
+  const entries = Object.entries(scope).map(([id, permission]) => [parseId(id) ?? id, permission] as const);
+  if (entries.length === 0) return <>none</>;
+  return (
+    <ul>
+      {entries.map(([id, permission]) => (
+        <li key={id}>
+          {vaultName(id) || id} <span class="quiet">{describePermission(permission)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function durationOf(seconds: number): string {
+  if (seconds >= 3600 && seconds % 3600 === 0) return plural(seconds / 3600, "hour");
+  return seconds >= 60 ? plural(Math.floor(seconds / 60), "minute") : plural(seconds, "second");
+}
+
+/** In place of the buttons, for a session that confirms nothing (contract 28.3). */
+export const NoPerson = () => (
+  <Alert>
+    Only a person can confirm a login, and you are signed in with a token. Sign out, sign in with your company account, and start
+    the login again.
+  </Alert>
+);

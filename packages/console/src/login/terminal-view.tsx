@@ -8,11 +8,12 @@ import { call } from "../state/client.ts";
 import { vaultName } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
 import { copy } from "../ui/clipboard.ts";
+import { Select } from "../ui/controls.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
-import { Select } from "../ui/controls.tsx";
-import { NoPerson, ownVaults } from "./facts.tsx";
+import { NoPerson, ownVaults } from "./authorize-view.tsx";
 
 /** Makes a code that logs in a terminal, and shows who has used it (contract 28.5). No address has the code. */
 export function TerminalView() {
@@ -26,7 +27,6 @@ export function TerminalView() {
   );
 }
 
-/** By seconds. */
 const LIFETIMES: readonly (readonly [string, string])[] = [
   ["900", "15 minutes"],
   [String(LIMITS.loginCodeLifetime), "1 hour"],
@@ -113,13 +113,7 @@ function MadeCode({ code, onAgain }: { readonly code: LoginCode; readonly onAgai
           <p class="quiet">Program: {value.program || "unknown"}</p>
         </Form>
       )}
-      {!isUsed && value !== "waiting" && (
-        <div class="buttons">
-          <button type="button" class="primary" onClick={onAgain}>
-            Create another code
-          </button>
-        </div>
-      )}
+      {!isUsed && value !== "waiting" && <Form action={onAgain} submit="Create another code" />}
     </>
   );
 }
@@ -144,9 +138,7 @@ const Steps = ({ code }: { readonly code: LoginCode }) => (
       <input readOnly value={code.code} spellcheck={false} />
     </label>
     <div class="buttons">
-      <button type="button" class="primary" onClick={() => void copy("Code", code.code)}>
-        Copy code
-      </button>
+      <Button text="Copy code" class="primary" onClick={() => void copy("Code", code.code)} />
     </div>
   </>
 );

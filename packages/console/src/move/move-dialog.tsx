@@ -7,8 +7,10 @@ import { isOpen } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Alert } from "../ui/failure.tsx";
 import { isolate } from "../ui/texts.ts";
 import { discard, makeCopy, planTransfer, removeSource, type Transfer } from "./transfer.ts";
 
@@ -18,45 +20,51 @@ type Phase =
   | { readonly name: "choosing" | "deleting" }
   /** The File that is copied now, and the number of those before it. */
   | { readonly name: "copying"; readonly file?: string; readonly done?: number }
-  /** Both exist: the Item was changed while it was copied. */
-  | { readonly name: "both" }
-  | { readonly name: "failed"; readonly error: unknown };
+  /** Without `retry`, both exist: the Item was changed while it was copied. */
+  | { readonly name: "stopped"; readonly why: string; readonly retry?: () => void };
 
 /** The dialog in which an Item is moved to another vault, or copied to any. */
 export function MoveDialog({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) {
   const from = item.vault.id;
   const targets = transferTargets();
   const target = useSignal((targets.find(({ id }) => id !== from) ?? targets[0])?.id ?? "");
-  const kind = useSignal<Kind>("copy");
   const show = (copy: Item) => {
     putItem(copy);
     onClose();
     // The person may have navigated since.
     if (isOpen(from, item.id)) navigate({ view: "items", vault: copy.vault.id, item: copy.id });
   };
-  const { phase, transfer, run } = useTransfer(item, ({ item: copy, etag }, deleted) => {
+  const { phase, transfer, start } = useTransfer(item, ({ item: copy, etag }, deleted) => {
     if (deleted) dropItem(from, item.id);
     const made = { vault: copy.vault.id, item: copy.id, etag };
     showToast(deleted ? "Moved" : "Copied", "done", deleted ? undoMove({ vault: from, item: item.id }, made) : undefined);
     show(copy);
   });
-  const start = (chosen: Kind) => {
-    kind.value = chosen;
-    run(chosen, target.value);
-  };
   const copy = transfer()?.copy?.item;
   const close = copy ? () => show(copy) : onClose;
   return (
     <Dialog title="Move or copy" {...(phase.name !== "deleting" && { onClose: close })}>
       {phase.name === "choosing" ? (
-        <ChooseVault from={from} targets={targets} target={target} onStart={start} onCancel={onClose} />
-      ) : phase.name === "both" || phase.name === "failed" ? (
-        <Stopped
-          text={textOf(phase, copy !== undefined, vaultName(from), vaultName(target.value))}
-          stay={copy ? "Keep both" : "Cancel"}
-          onStay={close}
-          onRetry={phase.name === "failed" ? () => start(kind.value) : undefined}
+        <ChooseVault
+          from={from}
+          targets={targets}
+          target={target}
+          onStart={(kind) => start(kind, target.value)}
+          onCancel={onClose}
         />
+      ) : phase.name === "stopped" ? (
+        <>
+          <Alert>{phase.why}</Alert>
+          <div class="buttons">
+            <Button
+              text={copy ? "Keep both" : "Cancel"}
+              class={phase.retry ? undefined : "primary"}
+              ref={phase.retry ? null : focus}
+              onClick={close}
+            />
+            {phase.retry && <Button text="Try again" class="primary" ref={focus} onClick={phase.retry} />}
+          </div>
+        </>
       ) : (
         <Running phase={phase} item={item} onCancel={onClose} />
       )}
@@ -74,18 +82,24 @@ function useTransfer(item: Item, onDone: (copy: NonNullable<Transfer["copy"]>, d
   const run = async (kind: Kind, target: string) => {
     phase.value = { name: "copying" };
     const { signal } = (abort.current = new AbortController());
+    const [here, there] = [item.vault.id, target].map(vaultName);
     try {
       const current = (transfer.current ??= await planTransfer(item, target));
       const onFile = (file: string, done: number) => (phase.value = { name: "copying", file, done });
       current.copy ??= await makeCopy(current, { signal, onFile });
       if (kind === "copy") return onDone(current.copy, false);
       phase.value = { name: "deleting" };
-      if ((await removeSource(current)) === "deleted") onDone(current.copy, true);
-      else phase.value = { name: "both" };
+      if ((await removeSource(current)) === "deleted") return onDone(current.copy, true);
+      const why = `Someone else changed the item while it was copied, so it was not deleted from ${here}. The copy in ${there} has the earlier content.`;
+      phase.value = { name: "stopped", why };
     } catch (error) {
-      phase.value = { name: "failed", error };
+      const state = transfer.current?.copy
+        ? `The copy in ${there} is complete, but the item may still be in ${here}.`
+        : "The item was not copied and has not moved.";
+      phase.value = { name: "stopped", why: `${state} ${explain(error)}`, retry: () => start(kind, target) };
     }
   };
+  const start = (kind: Kind, target: string) => void (running.current = run(kind, target));
   /** Stops, and deletes an incomplete copy after nothing in flight can continue it. */
   const stop = async () => {
     abort.current?.abort();
@@ -98,11 +112,7 @@ function useTransfer(item: Item, onDone: (copy: NonNullable<Transfer["copy"]>, d
     );
   };
   useLayoutEffect(() => () => void stop(), []);
-  return {
-    phase: phase.value,
-    transfer: () => transfer.current,
-    run: (kind: Kind, target: string) => void (running.current = run(kind, target)),
-  };
+  return { phase: phase.value, transfer: () => transfer.current, start };
 }
 
 interface ChoiceProps {
@@ -120,22 +130,22 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
     <form onSubmit={(event) => event.preventDefault()}>
       <Select
         label="Vault"
-        value={target.value}
+        signal={target}
         options={targets.map(({ id, name }) => [id, id === from ? `${isolate(name)} (where it is)` : name])}
-        onChange={(id) => (target.value = id)}
       />
       <p class="quiet explanation">
         The copy has all fields, tags, URLs and files. Earlier versions are not copied: after a move they stay with the deleted
         item, which can be restored in its old vault.
       </p>
       <div class="buttons">
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+        <Button text="Cancel" onClick={onCancel} />
         {kinds.map((kind) => (
-          <button key={kind} type="button" class={kind === kinds.at(-1) ? "primary" : ""} onClick={() => onStart(kind)}>
-            {kind === "copy" ? "Copy" : "Move"}
-          </button>
+          <Button
+            text={kind === "copy" ? "Copy" : "Move"}
+            key={kind}
+            class={kind === kinds.at(-1) ? "primary" : undefined}
+            onClick={() => onStart(kind)}
+          />
         ))}
       </div>
     </form>
@@ -145,7 +155,7 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
 /** The focused element is gone when the state changes. */
 const focus = (button: HTMLButtonElement | null): void => button?.focus();
 
-type Progress = Exclude<Phase, { readonly name: "both" | "failed" }>;
+type Progress = Exclude<Phase, { readonly name: "stopped" }>;
 
 function Running({ phase, item, onCancel }: Readonly<{ phase: Progress; item: Item; onCancel: () => void }>) {
   const { length } = item.files;
@@ -157,50 +167,8 @@ function Running({ phase, item, onCancel }: Readonly<{ phase: Progress; item: It
       <output class="step">{isDeleting ? `Deleting from ${vaultName(item.vault.id)}…` : copying}</output>
       {length > 0 && <progress aria-label="Files copied" value={done} max={length} />}
       <div class="buttons">
-        <button type="button" ref={focus} disabled={isDeleting} onClick={onCancel}>
-          Cancel
-        </button>
+        <Button text="Cancel" ref={focus} disabled={isDeleting} onClick={onCancel} />
       </div>
     </>
   );
 }
-
-/** Returns why a transfer has stopped. `from` and `to` are the names of the vaults. */
-function textOf(
-  phase: Extract<Phase, { readonly name: "both" | "failed" }>,
-  isCopied: boolean,
-  from: string,
-  to: string,
-): string {
-  if (phase.name === "both")
-    return `Someone else changed the item while it was copied, so it was not deleted from ${from}. The copy in ${to} has the earlier content.`;
-  const reason = explain(phase.error);
-  return isCopied
-    ? `The copy in ${to} is complete, but the item may still be in ${from}. ${reason}`
-    : `The item was not copied and has not moved. ${reason}`;
-}
-
-interface StoppedProps {
-  readonly text: string;
-  readonly stay: string;
-  readonly onStay: () => void;
-  readonly onRetry: (() => void) | undefined;
-}
-
-const Stopped = ({ text, stay, onStay, onRetry }: StoppedProps) => (
-  <>
-    <div class="failure" role="alert">
-      <p>{text}</p>
-    </div>
-    <div class="buttons">
-      <button type="button" class={onRetry ? "" : "primary"} ref={onRetry ? null : focus} onClick={onStay}>
-        {stay}
-      </button>
-      {onRetry && (
-        <button type="button" class="primary" ref={focus} onClick={onRetry}>
-          Try again
-        </button>
-      )}
-    </div>
-  </>
-);

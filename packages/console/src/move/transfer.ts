@@ -1,8 +1,8 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
-import { call } from "../state/client.ts";
 import { isErrorKind, isGone, isUncertain, Problem } from "../failures/explain.ts";
 import { dispositionOf } from "../files/disposition.ts";
+import { call } from "../state/client.ts";
 import { loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";
 
@@ -43,7 +43,6 @@ export async function planTransfer({ id, vault }: Pick<Item, "id" | "vault">, ta
   return { source: { item, etag }, target, id: crypto.randomUUID(), keys, copied: new Set(), begun: false, uncertain: false };
 }
 
-/** The copy differs from its source. */
 export class CopyDiffers extends Problem {}
 
 /** Makes the missing parts of the copy, and compares it. Throws an ItemVaultError, CopyDiffers, or the reason of the aborted signal. */

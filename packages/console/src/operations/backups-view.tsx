@@ -1,23 +1,67 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import type { RootKey, Snapshot } from "@item-vault/client";
+import type { NewJob, RootKey, Snapshot } from "@item-vault/client";
+import type { Closable } from "../admin/dialogs.tsx";
 import { createList } from "../admin/lists.ts";
-import { ListContent, Rows, type RowsView } from "../admin/rows.tsx";
+import { RowList, type RowsView } from "../admin/rows.tsx";
 import { BACK_UP, takeAskedAct } from "../state/asked-act.ts";
 import { call } from "../state/client.ts";
 import { refreshHealth } from "../state/health.ts";
+import { showToast } from "../state/toasts.ts";
+import { Button } from "../ui/button.tsx";
+import { Check, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
+import { FormDialog, type FormDialogProps } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
 import { formatTime } from "../ui/time.ts";
-import { JobsTable } from "./jobs.tsx";
+import { JobsTable, KINDS, startJob } from "./jobs.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
-import { BackupDialog, RewrapDialog, VerifyDialog } from "./start-job.tsx";
 
-/** The backups of everything: making one, verifying, and restoring a vault or an Item. */
+/** The backups of everything: making one, verifying, and restoring a vault or an Item. The root keys, and re-wrapping all keys. */
 
 const backups = createList(async () =>
   (await call("GET /v1/admin/backups")).data.map((one) => Object.assign(one, { id: String(one.number) })),
+);
+
+type JobProps = Omit<FormDialogProps, "action"> & { readonly jobOf: (data: FormData) => NewJob };
+
+function StartJob({ jobOf, ...dialog }: JobProps) {
+  const action = async (data: FormData) => {
+    const { kind } = await startJob(jobOf(data));
+    showToast(`Started: ${KINDS[kind].toLowerCase()}`);
+    dialog.onClose();
+  };
+  return <FormDialog {...dialog} action={action} />;
+}
+
+const VerifyDialog = ({ onClose }: Closable) => (
+  <StartJob
+    title="Verify"
+    submit="Verify"
+    jobOf={(data) => ({ kind: "verify", quick: data.has("quick"), backup: data.get("what") === "backup" })}
+    onClose={onClose}
+  >
+    <p>Reads and decrypts everything, and reports damage under Jobs.</p>
+    <Select label="Data to verify" name="what" options={Object.entries({ service: "Live data", backup: "Backups" })} />
+    <Check name="quick" label="Quick check: confirm that files exist without reading them" />
+  </StartJob>
+);
+
+const BackupDialog = ({ onClose }: Closable) => (
+  <StartJob title="Back up now" submit="Back up" jobOf={(data) => ({ kind: "backup", full: data.has("full") })} onClose={onClose}>
+    <p>Backs up all vaults to your backup bucket. Only changes since the last backup are written.</p>
+    <Check name="full" label="Full backup: write everything again and check every file" />
+  </StartJob>
+);
+
+const RewrapDialog = ({ onClose }: Closable) => (
+  <StartJob title={KINDS.rewrap} submit="Re-wrap" jobOf={() => ({ kind: "rewrap" })} onClose={onClose}>
+    <p>
+      Vault keys and tokens are re-wrapped with the active root key. Once no backup needs the old keys, you can remove them from
+      ROOT_KEYS. The service stays available.
+    </p>
+  </StartJob>
 );
 
 const DIALOGS = { backup: BackupDialog, verify: VerifyDialog, restore: RestoreDialog };
@@ -31,10 +75,8 @@ export function BackupsView() {
     asked.value = undefined;
     void backups.load();
   };
-  const button = (name: keyof typeof DIALOGS, label: string, style = "") => (
-    <button type="button" class={style} onClick={() => (asked.value = name)}>
-      {label}
-    </button>
+  const button = (name: keyof typeof DIALOGS, text: string, look?: string) => (
+    <Button text={text} class={look} onClick={() => (asked.value = name)} />
   );
   return (
     <Page
@@ -52,9 +94,7 @@ export function BackupsView() {
           The last backup was <FromNow time={newest} />.
         </p>
       )}
-      <ListContent list={backups} empty="No backups yet. Nightly backups run automatically; you can also back up now.">
-        {(rows) => <Rows label="Backups" rows={rows} view={BACKUPS} />}
-      </ListContent>
+      <RowList view={BACKUPS} />
       <JobsTable onEnd={() => void backups.load()} />
       {Asked && <Asked onClose={close} />}
     </Page>
@@ -62,6 +102,9 @@ export function BackupsView() {
 }
 
 const BACKUPS: RowsView<Snapshot & { readonly id: string }> = {
+  title: "Backups",
+  list: backups,
+  empty: "No backups yet. Nightly backups run automatically; you can also back up now.",
   name: "Backup",
   nameOf: ({ number }) => `Backup ${number}`,
   damaged: "It cannot be restored.",
@@ -87,20 +130,14 @@ const keys = createList(async () => (await call("GET /v1/admin/keys")).data);
 export function KeysView() {
   const asking = useSignal(false);
   const others = keys.rows.value?.some(({ state, vaults, tokens }) => state !== "active" && vaults + tokens > 0) ?? false;
-  const rewrap = (
-    <button type="button" class={others ? "primary" : ""} onClick={() => (asking.value = true)}>
-      Re-wrap all keys with the active root key
-    </button>
-  );
+  const rewrap = <Button text={KINDS.rewrap} class={others ? "primary" : undefined} onClick={() => (asking.value = true)} />;
   return (
     <Page title="Keys" actions={rewrap}>
       <p class="quiet">
         Root keys encrypt vault keys and sign tokens. Add a new one to <code>ROOT_KEYS</code> with{" "}
         <code>item-vault admin keys stage</code>.
       </p>
-      <ListContent list={keys} empty="No root keys.">
-        {(rows) => <Rows label="Root keys" rows={rows} view={KEYS} />}
-      </ListContent>
+      <RowList view={KEYS} />
       <JobsTable onEnd={onEnd} />
       {asking.value && <RewrapDialog onClose={() => (asking.value = false)} />}
     </Page>
@@ -122,6 +159,9 @@ const STATES: Readonly<Record<RootKey["state"], string>> = {
 };
 
 const KEYS: RowsView<RootKey> = {
+  title: "Root keys",
+  list: keys,
+  empty: "No root keys.",
   name: "Key",
   nameOf: ({ id }) => id,
   columns: [

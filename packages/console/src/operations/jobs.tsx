@@ -2,7 +2,7 @@ import { computed } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { Finding, Job, NewJob } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
-import { ID_FACT, ListContent, Rows, type RowsView } from "../admin/rows.tsx";
+import { ID_FACT, RowList, type RowsView } from "../admin/rows.tsx";
 import { explain } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
@@ -50,7 +50,6 @@ export const KINDS: Readonly<Record<Job["kind"], string>> = {
   purge: "Clean up deleted vaults",
 };
 
-/** What a job does, in words. */
 const nameOf = ({ kind, dryRun }: Job): string => (dryRun ? `${KINDS[kind]}: preview` : KINDS[kind]);
 
 /** What a job has done, or would do, in words. */
@@ -89,14 +88,15 @@ export function JobsTable({ onEnd }: { readonly onEnd: () => void }) {
   return (
     <section aria-label="Jobs">
       <h2>Jobs</h2>
-      <ListContent list={jobs} empty="No jobs have run yet. Backups, restores and verifications appear here.">
-        {(rows) => <Rows label="Jobs" rows={rows} view={VIEW} />}
-      </ListContent>
+      <RowList view={VIEW} />
     </section>
   );
 }
 
 const VIEW: RowsView<Job> = {
+  title: "Jobs",
+  list: jobs,
+  empty: "No jobs have run yet. Backups, restores and verifications appear here.",
   name: "Job",
   nameOf,
   columns: [

@@ -1,7 +1,8 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { BackedUpVaults, Job, NewJob } from "@item-vault/client";
-import { shortId } from "../admin/filter.ts";
+import type { Closable } from "../admin/dialogs.tsx";
+import { createList, shortId } from "../admin/lists.ts";
 import { asVersion } from "../failures/broken.ts";
 import { explain } from "../failures/explain.ts";
 import { changeWords } from "../history/change-words.ts";
@@ -28,18 +29,16 @@ import { FindingList, startJob, untilEnded } from "./jobs.tsx";
 type BackedUpVault = BackedUpVaults["vaults"][number];
 type Restore = NewJob & { readonly vault: string };
 
-export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
-  const vaults = useSignal<readonly BackedUpVault[] | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
+const backedUp = createList(loadVaults);
+
+export function RestoreDialog({ onClose }: Closable) {
   const preview = useSignal<{ readonly body: Restore; readonly job: Job } | undefined>(undefined);
   const abort = useRef(new AbortController());
   useLayoutEffect(() => {
-    void loadVaults().then(
-      (all) => (vaults.value = all),
-      (error: unknown) => (failure.value = error),
-    );
+    void backedUp.load();
     return () => abort.current.abort();
   }, []);
+  const [vaults, error] = [backedUp.rows.value, backedUp.error.value];
   if (preview.value) return <Preview {...preview.value} onBack={() => (preview.value = undefined)} onClose={onClose} />;
   // With `overwrite`, because it would be refused where something was changed since, and the person is to see that.
   const look = async (data: FormData) => {
@@ -48,33 +47,25 @@ export function RestoreDialog({ onClose }: { readonly onClose: () => void }) {
     if (job.state !== "done") throw new InputError(`It can’t be restored: ${(job.reason ?? job.state).replaceAll("_", " ")}.`);
     preview.value = { body, job };
   };
-  if (vaults.value?.length)
+  if (vaults?.length === 0)
+    return (
+      <FormDialog title="Restore" action={() => askForAct("backups", BACK_UP)} submit={BACK_UP} onClose={onClose}>
+        <p>No vault has a backup yet. Back up first; you can then restore from it.</p>
+      </FormDialog>
+    );
+  if (vaults)
     return (
       <FormDialog title="Restore" action={look} submit="Preview" onClose={onClose}>
-        <Choice vaults={vaults.value} />
+        <Choice vaults={vaults} />
       </FormDialog>
     );
   return (
     <Dialog title="Restore" onClose={onClose}>
-      {failure.value !== undefined ? (
-        <Failure error={failure.value} />
-      ) : vaults.value === undefined ? (
-        <p class="quiet">Loading…</p>
-      ) : (
-        <>
-          <p>No vault has a backup yet. Back up first; you can then restore from it.</p>
-          <div class="buttons">
-            <button type="button" class="primary" onClick={() => askForAct("backups", BACK_UP)}>
-              {BACK_UP}
-            </button>
-          </div>
-        </>
-      )}
+      {error === undefined ? <p class="quiet">Loading…</p> : <Failure error={error} />}
     </Dialog>
   );
 }
 
-/** All vaults of the backups, page after page. */
 async function loadVaults(): Promise<BackedUpVault[]> {
   const all: BackedUpVault[] = [];
   for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
@@ -116,12 +107,11 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
       <Select
         label="Vault"
         name="vault"
-        value={chosen.value}
+        signal={chosen}
         options={vaults.map(({ id, name = `Vault ${shortId(id)}`, createdAt }) => [
           id,
           createdAt === undefined ? `${isolate(name)} (cannot be decrypted)` : name,
         ])}
-        onChange={(id) => (chosen.value = id)}
       />
       <Select label="Restore point" name="snapshot" options={[["", "Latest backup"], ...snapshots.value]} />
       <ItemField
@@ -144,13 +134,7 @@ const EXISTING = {
 } as const;
 const KEPT = "Changes made since then stay in its versions.";
 
-interface PreviewProps {
-  readonly body: Restore;
-  /** The job that has looked. */
-  readonly job: Job;
-  readonly onBack: () => void;
-  readonly onClose: () => void;
-}
+type PreviewProps = Closable & Readonly<{ body: Restore; job: Job; onBack: () => void }>;
 
 function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewProps) {
   const { takenAt, items = 0, existing = "none", room, snapshot } = result?.restored ?? {};
@@ -210,7 +194,6 @@ function ItemChanges({ vault, item, time }: ItemChangesProps) {
   return <output>{text.value}</output>;
 }
 
-/** Throws an ItemVaultError. */
 async function describeChanges(vault: string, item: string, time: number): Promise<string> {
   const listed = await call("GET /v1/vaults/{vault}/items/{item}/versions", { path: { vault, item } });
   const then = listed.data.map(asVersion).find(({ updatedAt }) => Date.parse(updatedAt) <= time);
@@ -223,7 +206,6 @@ async function describeChanges(vault: string, item: string, time: number): Promi
   return `${current} In the backup: version ${then.version} of ${formatTime(then.updatedAt)}. ${changeWords(before, now, rows)}`;
 }
 
-/** Number of titles that are shown. */
 const TITLES_MAX = 20;
 
 /** The Items that have changed since the backup, as far as the session lists them. They are reverted or removed. */

@@ -1,35 +1,48 @@
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import type { ComponentProps } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
-import { ActDialog, AdminView, type DialogProps, ID_FACT, ListContent, type RowsView } from "../admin/rows.tsx";
-import { shortId } from "../admin/filter.ts";
-import { adminVaults, createList, nameOfVault, vaultLabel } from "../admin/lists.ts";
-import { dayColumn } from "../admin/scope-column.tsx";
+import { ActDialog, type Closable, type DialogProps, ending } from "../admin/dialogs.tsx";
+import { adminVaults, createList, nameOfVault, shortId, vaultLabel } from "../admin/lists.ts";
+import { type AdminList, AdminView, dayColumn, ID_FACT, ListContent } from "../admin/rows.tsx";
 import { isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
 import { remind } from "../state/health.ts";
+import { Button } from "../ui/button.tsx";
 import { Field, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form, textOf } from "../ui/form.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { FormDialog, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 
 /** The webhooks: which URL gets the events of which vault, and whether it gets them. */
 
-export const WebhooksView = () => (
-  <AdminView
-    title="Webhooks"
-    list={webhooks}
-    empty="Get notified when a vault changes. Webhooks send IDs and times, never secrets."
-    create={{ label: "Add webhook", dialog: NewWebhookDialog }}
-    view={VIEW}
-    textsOf={({ vault }) => [vaultLabel(vault)]}
-  />
-);
+type WebhookRow = Webhook & { readonly vault: string };
+
+const webhooks = createList(async () => {
+  const { data: vaults } = await call("GET /v1/admin/vaults");
+  const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
+  remind("webhooks", rows.filter(({ state, failures }) => state === "PAUSED" || failures > 0).length);
+  return rows;
+});
+
+/** A vault that was since deleted has none. */
+async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
+  try {
+    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+    return data.map((webhook) => Object.assign(webhook, { vault }));
+  } catch (error) {
+    if (isErrorKind(error, "vault_not_found")) return [];
+    throw error;
+  }
+}
+
+const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
+
+const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
+
+export const WebhooksView = () => <AdminView view={VIEW} />;
 
 const STATES: Readonly<Record<Webhook["state"] | "FAILING", readonly [word: string, explanation: string]>> = {
   ACTIVE: ["Active", ""],
@@ -47,7 +60,12 @@ const State = ({ row, full = false }: { readonly row: WebhookRow; readonly full?
   return <span class={explanation === "" ? "state" : "state error"}>{full ? word + explanation : word}</span>;
 };
 
-const VIEW: RowsView<WebhookRow> = {
+const VIEW: AdminList<WebhookRow> = {
+  title: "Webhooks",
+  list: webhooks,
+  empty: "Get notified when a vault changes. Webhooks send IDs and times, never secrets.",
+  create: { label: "Add webhook", dialog: NewWebhookDialog },
+  textsOf: ({ vault }) => [vaultLabel(vault)],
   name: "URL",
   nameOf: ({ url, id }) => url ?? `Damaged webhook ${shortId(id)}`,
   columns: [
@@ -77,14 +95,24 @@ const VIEW: RowsView<WebhookRow> = {
     { label: "Change", dialog: ChangeWebhook },
     { label: "New secret", dialog: RotateSecret },
   ],
-  end: { label: "Delete", dialog: DeleteWebhook },
+  end: ending({
+    verb: "Delete",
+    noun: () => "webhook",
+    list: webhooks,
+    run: (row) => call(`DELETE ${PATH}`, { path: pathOf(row) }),
+    text: ({ url }) => (
+      <>
+        <strong class="name">{url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
+      </>
+    ),
+  }),
   sections: [{ label: "Last deliveries", content: Deliveries }],
 };
 
 function Deliveries({ row }: { readonly row: WebhookRow }) {
   const list = useMemo(() => {
     const path = pathOf(row);
-    return createList(async () => (await call("GET /v1/admin/vaults/{vault}/webhooks/{webhook}/deliveries", { path })).data);
+    return createList(async () => (await call(`GET ${PATH}/deliveries`, { path })).data);
   }, []);
   return (
     <ListContent list={list} empty="Nothing has been sent yet.">
@@ -103,34 +131,6 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   { label: "Took", cell: ({ milliseconds }) => `${milliseconds.toLocaleString("en")} ms` },
 ];
 
-/** The webhooks of all vaults, and the dialogs of one: adding, changing, testing and deleting it, and a new secret for its signatures. */
-
-interface WebhookRow extends Webhook {
-  /** The id of the vault. */
-  readonly vault: string;
-}
-
-export const webhooks = createList(async () => {
-  const { data: vaults } = await call("GET /v1/admin/vaults");
-  const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
-  remind("webhooks", rows.filter(({ state, failures }) => state === "PAUSED" || failures > 0).length);
-  return rows;
-});
-
-/** A vault that was since deleted has none. */
-async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
-  try {
-    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
-    return data.map((webhook) => Object.assign(webhook, { vault }));
-  } catch (error) {
-    if (isErrorKind(error, "vault_not_found")) return [];
-    throw error;
-  }
-}
-
-/** The ids in the path of a webhook. */
-export const pathOf = ({ vault, id }: WebhookRow) => ({ vault, webhook: id });
-
 type Fault = NonNullable<Webhook["lastError"]>["kind"];
 
 const FAULTS: Readonly<Record<Fault, string>> = {
@@ -147,11 +147,8 @@ const FAULTS: Readonly<Record<Fault, string>> = {
 const describeFault = (kind: Fault, status: number | undefined): string =>
   `${FAULTS[kind]}${status === undefined ? "" : ` ${status}`}.`;
 
-/** The outcome of an attempt to deliver. */
-export const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
+const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest }) =>
   error === undefined ? <>Accepted ({status})</> : <span class="broken">{describeFault(error, status)}</span>;
-
-const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
 
 type Props = DialogProps<WebhookRow>;
 
@@ -169,18 +166,10 @@ const UrlField = ({ url }: { readonly url?: string | undefined }) => (
   />
 );
 
-interface SecretProps {
-  readonly title: string;
-  readonly submit: string;
-  /** The title of the dialog with the secret. */
-  readonly done: string;
-  /** Makes a webhook or a secret. */
-  readonly make: (data: FormData) => Promise<{ readonly data: Webhook }>;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-}
+type SecretProps = Omit<ComponentProps<typeof SecretForm>, "secret" | "action"> &
+  Readonly<{ done: string; make: (data: FormData) => Promise<{ readonly data: Webhook }> }>;
 
-/** Makes a secret for signatures, and shows it once. */
+/** Makes a secret for signatures, and shows it once. `done` is the title then. */
 function SecretAct({ done, make, ...form }: SecretProps) {
   const secret = useSignal<string | undefined>(undefined);
   const action = async (data: FormData) => {
@@ -194,10 +183,7 @@ function SecretAct({ done, make, ...form }: SecretProps) {
         <>
           <p>The receiver checks the signatures of messages with this secret. You won’t be able to see it again.</p>
           <div class="buttons">
-            <button type="button" class="primary" onClick={() => copySecret("The secret", secret.value!)}>
-              <Icon name="copy" />
-              Copy
-            </button>
+            <Button icon="copy" text="Copy" class="primary" onClick={() => copySecret("The secret", secret.value!)} />
           </div>
           <pre class="token-text">{secret.value}</pre>
         </>
@@ -213,7 +199,7 @@ const addWebhook = (data: FormData) =>
     body: { url: textOf(data, "url") },
   });
 
-function NewWebhookDialog({ onClose }: { readonly onClose: () => void }) {
+function NewWebhookDialog({ onClose }: Closable) {
   const usable = (adminVaults.rows.value ?? []).filter((vault) => !("broken" in vault));
   return (
     <SecretAct title="Add webhook" submit="Add webhook" done="Webhook added" make={addWebhook} onClose={onClose}>
@@ -235,8 +221,17 @@ function RotateSecret({ row, onClose }: Props) {
   );
 }
 
+/** What can be chosen of the deliveries, and in which states of a webhook. */
+const CHOICES: readonly (readonly [value: string, text: string, states: readonly Webhook["state"][]])[] = [
+  ["PAUSED", "Keep paused", ["PAUSED"]],
+  ["ACTIVE", "Keep sending", ["ACTIVE"]],
+  ["cursor", "Resume and send missed events", ["PAUSED", "DISABLED"]],
+  ["latest", "Resume from now", ["PAUSED", "DISABLED"]],
+  ["DISABLED", "Stop", ["ACTIVE", "PAUSED"]],
+  ["DISABLED", "Keep disabled", ["DISABLED"]],
+];
+
 function ChangeWebhook({ row, onClose }: Props) {
-  const stopped = row.state !== "ACTIVE";
   const act = (data: FormData) => {
     const [url, state] = [textOf(data, "url"), textOf(data, "state")];
     const body: WebhookChange = {
@@ -246,21 +241,12 @@ function ChangeWebhook({ row, onClose }: Props) {
     };
     return call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body });
   };
-  const states: readonly (readonly [string, string])[] = [
-    ...(row.state === "PAUSED" ? [["PAUSED", "Keep paused"] as const] : []),
-    ...(stopped
-      ? ([
-          ["cursor", "Resume and send missed events"],
-          ["latest", "Resume from now"],
-        ] as const)
-      : [["ACTIVE", "Keep sending"] as const]),
-    ["DISABLED", row.state === "DISABLED" ? "Keep disabled" : "Stop"],
-  ];
+  const choices = CHOICES.filter(([, , states]) => states.includes(row.state));
   return (
     <ActDialog title="Change webhook" submit="Save" act={act} done="Webhook changed" list={webhooks} onClose={onClose}>
       <p class="quiet">Events of {vaultLabel(row.vault)}</p>
       <UrlField url={row.url} />
-      <Select label="Deliveries" name="state" options={states} defaultValue={row.state} />
+      <Select label="Deliveries" name="state" options={choices.map(([value, text]) => [value, text])} defaultValue={row.state} />
     </ActDialog>
   );
 }
@@ -272,25 +258,11 @@ function TestWebhook({ row, onClose }: Props) {
     result.value = (await call(`POST ${PATH}/test`, { path: pathOf(row) })).data;
   };
   return (
-    <Dialog title="Send a test" onClose={onClose}>
-      <Form action={action} submit={result.value ? "Send another test" : "Send a test"} onCancel={onClose}>
-        <p>
-          <strong class="name">{row.url}</strong> receives one signed test message. The response has no effect.
-        </p>
-        <output>{result.value && <Outcome attempt={result.value} />}</output>
-      </Form>
-    </Dialog>
-  );
-}
-
-function DeleteWebhook({ row, onClose }: Props) {
-  const remove = () => call(`DELETE ${PATH}`, { path: pathOf(row) });
-  const texts = { title: "Delete webhook?", submit: "Delete webhook", done: "Webhook deleted" };
-  return (
-    <ActDialog {...texts} danger act={remove} list={webhooks} onClose={onClose}>
+    <FormDialog title="Send a test" action={action} submit={result.value ? "Send another test" : "Send a test"} onClose={onClose}>
       <p>
-        <strong class="name">{row.url ?? "A damaged webhook"}</strong> stops receiving events. Missed events are not delivered.
+        <strong class="name">{row.url}</strong> receives one signed test message. The response has no effect.
       </p>
-    </ActDialog>
+      <output>{result.value && <Outcome attempt={result.value} />}</output>
+    </FormDialog>
   );
 }

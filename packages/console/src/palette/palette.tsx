@@ -3,16 +3,16 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { listState } from "../state/items.ts";
 import { sessionState } from "../state/session.ts";
 import { openDialogs } from "../state/toasts.ts";
-import { afterRender } from "../ui/page.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { Alert } from "../ui/failure.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import type { Command } from "./commands.ts";
+import { afterRender } from "../ui/page.tsx";
+import type { Command } from "./commands.tsx";
 
 /** The palette: a field that finds Items, lists, views and acts, from every view. What it finds is loaded after the first list. */
 
-const KeysDialog = lazy(() => import("./keys-dialog.tsx"), "KeysDialog");
+const KeysDialog = lazy(() => import("./commands.tsx"), "KeysDialog");
 
-/** The dialog that is open. */
 const open = signal<"palette" | "keys" | undefined>(undefined);
 
 export const openPalette = (): void => void (open.value = "palette");
@@ -20,7 +20,7 @@ const showKeys = (): void => void (open.value = "keys");
 const close = (): void => void (open.value = undefined);
 
 /** The module of the commands; `null` if its script could not be loaded. */
-const commands = signal<typeof import("./commands.ts") | undefined | null>(undefined);
+const commands = signal<typeof import("./commands.tsx") | undefined | null>(undefined);
 
 /** Ctrl+K (⌘K) opens the palette. Outside text fields, `?` shows the keys, and `/` goes to the search. */
 export function openByKey(event: KeyboardEvent): void {
@@ -45,7 +45,7 @@ function focusSearch(): void {
 export function Palette() {
   useSignalEffect(() => {
     if (commands.peek() || (!open.value && listState.value !== "loaded")) return;
-    import("./commands.ts").then(
+    import("./commands.tsx").then(
       (loaded) => (commands.value = loaded),
       () => (commands.value = null), // The next opening tries again.
     );
@@ -61,7 +61,6 @@ export function Palette() {
 /** A field with a list of results (WAI-ARIA 1.2). */
 const COMBOBOX = { role: "combobox", "aria-expanded": true, list: undefined } as const;
 
-/** The id of the list of results. */
 const RESULTS = "palette-results";
 
 const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
@@ -129,13 +128,9 @@ function PaletteDialog() {
 }
 /* oxlint-enable */
 
-/** The words in place of results. */
-function NoResults() {
-  if (commands.value === null)
-    return (
-      <p class="failure" role="alert">
-        The search did not load. Reload the page.
-      </p>
-    );
-  return <p class="quiet">{commands.value?.NO_RESULTS ?? "Loading…"}</p>;
-}
+const NoResults = () =>
+  commands.value === null ? (
+    <Alert>The search did not load. Reload the page.</Alert>
+  ) : (
+    <p class="quiet">{commands.value?.NO_RESULTS ?? "Loading…"}</p>
+  );

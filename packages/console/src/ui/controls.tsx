@@ -1,3 +1,4 @@
+import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Vault } from "@item-vault/client";
 
@@ -24,10 +25,13 @@ interface FieldProps extends Readonly<
 > {
   readonly label: string;
   readonly name: string;
-  readonly type?: "url";
+  readonly type?: "url" | "number";
   readonly required?: boolean;
   /** The value at first. */
   readonly defaultValue?: string | undefined;
+  /** Of a number. */
+  readonly min?: number;
+  readonly step?: number;
   /** The id of a text that explains the field. */
   readonly help?: string;
 }
@@ -48,7 +52,9 @@ interface SelectProps<Name extends string | number> {
   readonly options: Iterable<readonly [Name, string]>;
   readonly name?: string;
   /** Controlled by the caller, or the value at first. */
-  readonly value?: Name;
+  readonly value?: Name | undefined;
+  /** Holds the value, in place of `value` and `onChange`. */
+  readonly signal?: Signal<Name>;
   readonly defaultValue?: Name;
   readonly disabled?: boolean;
   readonly required?: boolean;
@@ -59,15 +65,17 @@ interface SelectProps<Name extends string | number> {
 export const Select = <Name extends string | number>({
   label,
   options,
-  onChange,
+  signal,
+  value = signal?.value,
+  onChange = (next) => signal && (signal.value = next),
   defaultValue,
   ...select
 }: SelectProps<Name>) => (
   <label>
     {label}
-    <select {...select} onChange={(event) => onChange?.(event.currentTarget.value as Name)}>
-      {[...options].map(([value, text]) => (
-        <option key={value} value={value} selected={value === defaultValue}>
+    <select {...select} value={value} onChange={(event) => onChange(event.currentTarget.value as Name)}>
+      {[...options].map(([name, text]) => (
+        <option key={name} value={name} selected={name === defaultValue}>
           {text}
         </option>
       ))}

@@ -35,3 +35,10 @@ export function Failure({ error, retry, children }: Props) {
     </div>
   );
 }
+
+/** A failure in a sentence. */
+export const Alert = ({ children }: { readonly children: ComponentChildren }) => (
+  <p class="failure" role="alert">
+    {children}
+  </p>
+);

@@ -16,8 +16,6 @@ interface Props {
   /** The id of the field in the page. */
   readonly id: string;
   readonly label: ComponentChildren;
-  /** The class of the label. */
-  readonly look?: string;
   /** The vaults whose Items are offered. Absent: all. */
   readonly among?: readonly NamedVault[];
   readonly value: string;
@@ -33,9 +31,9 @@ interface Props {
 /** Returns true for a chosen option, of which Safari tells nothing more, and for a pasted text. */
 const isWhole = (event: Event): boolean => !(event instanceof InputEvent) || /^$|Replacement|Paste|Drop/.test(event.inputType);
 
-export const ItemField = ({ label, look, among, onInput, ...input }: Props) => (
+export const ItemField = ({ label, among, onInput, ...input }: Props) => (
   <>
-    <label class={look}>
+    <label>
       {label}
       <input
         {...input}

@@ -6,13 +6,14 @@ import { type ChosenList, nameOfList, placeOfList } from "../state/chosen-list.t
 import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { byChanged, type Entry, foldText, search } from "../state/search.ts";
-import { session, canOpen, openableViews } from "../state/session.ts";
+import { canOpen, openableViews, session } from "../state/session.ts";
+import { Dialog, Done } from "../ui/dialog.tsx";
+import { Pairs } from "../ui/lists.tsx";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */
 export type Command = readonly [hint: string, label: string, run: () => void];
 
-/** Number of Items among the results, and of other results. */
 const ITEMS_MAX = 8;
 const OTHERS_MAX = 8;
 
@@ -71,7 +72,6 @@ function acts(showKeys: () => void): Command[] {
   ];
 }
 
-/** Returns the actions of the open Item and its fields: their buttons. */
 const buttons = (): Command[] =>
   [
     ...document.querySelectorAll<HTMLElement>(
@@ -86,3 +86,22 @@ function labelOf(button: HTMLElement): string {
   const [, of] = /^More actions for (.*)$/.exec(menu) ?? [];
   return of === undefined ? text : `${text}: ${of}`;
 }
+
+const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["Ctrl+K, ⌘K", "search items and commands"],
+  ["/", "go to the search"],
+  ["↓ ↑", "move from the search into the list, and through it"],
+  ["Enter", "open the item"],
+  ["P, U, O", "in an item: copy the password, username or one-time password"],
+  ["X, Shift+X", "in the list: select an item, or a range"],
+  ["Ctrl+A, Escape", "in the list: select all, or none"],
+  ["Ctrl+S, ⌘S", "in a form: save"],
+  ["?", "show these shortcuts"],
+];
+
+export const KeysDialog = ({ onClose }: { readonly onClose: () => void }) => (
+  <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Pairs class="keys-table" rows={KEYS.map(([keys, what]) => [<kbd key={keys}>{keys}</kbd>, what])} />
+    <Done onClose={onClose} />
+  </Dialog>
+);
