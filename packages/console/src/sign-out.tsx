@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
-import { explain } from "./failures/explain.ts";
 import { leavePage, signOut } from "./state/sign-in.ts";
-import { showToast } from "./state/toasts.ts";
+import { showFailure } from "./state/toasts.ts";
 import { clearCopied, isUncertain } from "./ui/clipboard.ts";
 import { Button } from "./ui/button.tsx";
 
@@ -23,6 +22,6 @@ export async function leave(clears: boolean): Promise<void> {
     await signOut();
     leavePage();
   } catch (error) {
-    showToast(explain(error), "failed");
+    showFailure(error);
   }
 }

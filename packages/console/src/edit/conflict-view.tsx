@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
 import type { Draft, DraftField } from "../items/draft.ts";
 import { ATTRIBUTE_TEXTS, type Part } from "../items/comparison.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
-import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
+import { ConcealedValue } from "../ui/reveal.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 import { isolate } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
+import { Heading } from "../ui/page.tsx";
 
 interface Props {
   readonly sides: Sides;
@@ -27,8 +27,6 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
   const choices = useSignal<Readonly<Record<string, Side | undefined>>>(
     Object.fromEntries(rows.map(({ key, changedBy }) => [key, changedBy])),
   );
-  const heading = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => heading.current?.focus(), []);
   return (
     <form
       class="conflict"
@@ -37,9 +35,7 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
         onSave(merge(sides, (key) => choices.value[key] ?? "mine"));
       }}
     >
-      <h2 ref={heading} tabIndex={-1}>
-        Someone else changed this item
-      </h2>
+      <Heading level="h2">Someone else changed this item</Heading>
       <p>Someone saved this item while you were editing. Choose which values to keep.</p>
       <div class="actions">
         {SIDE_NAMES.map((side) => (
@@ -138,13 +134,14 @@ function detailsOf(id: string, { fields, sections }: Draft): string {
 
 /** Concealed values are hidden until they are revealed. */
 function Value({ field, label }: { readonly field: DraftField; readonly label: string }) {
-  const { concealed = false } = displayOf(field);
-  const { revealed, toggle } = useReveal(field.value);
   if (field.value === "") return <p class="quiet">Empty</p>;
   return (
     <div class="line">
-      {concealed ? revealed ? <SecretText value={field.value} /> : <HiddenValue /> : <span class="value">{field.value}</span>}
-      {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
+      {displayOf(field).concealed ? (
+        <ConcealedValue name={label} value={field.value} />
+      ) : (
+        <span class="value">{field.value}</span>
+      )}
     </div>
   );
 }

@@ -6,8 +6,7 @@ import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
 import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
-import { explain } from "../failures/explain.ts";
-import { showToast } from "../state/toasts.ts";
+import { showFailure, showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
 import { useDrop } from "../ui/drop.ts";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
@@ -276,7 +275,7 @@ function useReading(name: string, onRead: QrProps["onRead"]) {
       latest.current(uri);
       showToast(`QR code read into ${named(name)}`);
     } catch (error) {
-      showToast(explain(error), "failed");
+      showFailure(error);
     }
     reading.value = false;
   };

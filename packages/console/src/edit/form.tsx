@@ -17,6 +17,7 @@ import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
 import { Check, Select } from "../ui/controls.tsx";
 import { withCategory } from "./new-draft.ts";
 import { Button } from "../ui/button.tsx";
+import { Alert } from "../ui/failure.tsx";
 
 interface Props {
   readonly editor: Editor;
@@ -113,11 +114,7 @@ function SaveBar({ editor, onCancel }: Omit<Props, "onSave">) {
   const saving = status.state === "saving";
   return (
     <footer class="save-bar">
-      {status.state === "failed" && (
-        <p class="failure" role="alert">
-          {explainSave(status.error)}
-        </p>
-      )}
+      {status.state === "failed" && <Alert>{explainSave(status.error)}</Alert>}
       <Button text="Cancel" onClick={onCancel} />
       <Button type="submit" text={saving ? "Saving…" : "Save"} class="primary" aria-disabled={saving} />
     </footer>

@@ -4,11 +4,11 @@ import { listedEntries, query } from "../state/chosen-list.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { creatableVaults, dropItem, may } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
-import { addressOf, navigate, route } from "../state/route.ts";
+import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
+import { BackLink } from "../ui/page.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { isolate } from "../ui/texts.ts";
 import { titleOf } from "../items/categories.ts";
@@ -77,10 +77,7 @@ function EditorView({ editor, title }: { readonly editor: Editor; readonly title
   return (
     <article class="item edit">
       <header>
-        <a class="back button plain" href={addressOf(placeOf(base?.item))}>
-          <Icon name="back" />
-          {base ? "Item" : "Items"}
-        </a>
+        <BackLink to={placeOf(base?.item)} text={base ? "Item" : "Items"} />
         <h1>{title}</h1>
       </header>
       {status.state === "conflict" ? (

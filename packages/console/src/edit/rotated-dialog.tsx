@@ -2,7 +2,7 @@ import type { Rotated } from "../state/rotated.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";
-import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
+import { ConcealedValue } from "../ui/reveal.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
 import { capitalized, named } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
@@ -47,14 +47,12 @@ interface ValueProps {
 }
 
 function Value({ age, field, value, onCopy }: ValueProps) {
-  const { revealed, toggle } = useReveal(value);
   const name = `${age} ${field}`;
   return (
     <div>
       <dt>{age === "new" ? "New" : "Old"}</dt>
       <dd>
-        {revealed ? <SecretText value={value} /> : <HiddenValue />}
-        <RevealButton name={name} revealed={revealed} toggle={toggle} />
+        <ConcealedValue name={name} value={value} />
         <Button icon="copy" text="Copy" label={`Copy ${name}`} onClick={() => onCopy(name, value)} />
       </dd>
     </div>

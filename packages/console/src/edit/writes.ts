@@ -2,14 +2,14 @@ import type { Field, Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import * as requests from "../state/item-writes.ts";
 import type { ItemPath } from "../state/item-writes.ts";
-import { isErrorKind, isGone, isUncertain, explain } from "../failures/explain.ts";
+import { isErrorKind, isGone, isUncertain } from "../failures/explain.ts";
 import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
 import { draftOf } from "../items/draft.ts";
 import { labelOf } from "../items/field-types.ts";
 import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
 import { isOpen, type Opened, openItem, takeWritten, type Written } from "../state/opened.ts";
-import { showToast } from "../state/toasts.ts";
+import { showFailure, showToast } from "../state/toasts.ts";
 import { undo, undoChange, undoDeletion } from "../state/undo.ts";
 import { generate, withField } from "./draft.ts";
 import { operationsOf } from "./requests.ts";
@@ -37,7 +37,7 @@ export const setArchived = setterOf(requests.setArchived, "Archived", "Unarchive
 
 /** A failure, after which an Item that is not as it is shown is loaded again. */
 function tell({ vault, item }: ItemPath, error: unknown): void {
-  showToast(explain(error), "failed");
+  showFailure(error);
   // Without an answer it may have been written.
   const isOutdated = isErrorKind(error, "precondition") || isErrorKind(error, "network") || isGone(error);
   // A late undo may concern another Item than the open one.

@@ -3,6 +3,7 @@ import type { File as StoredFile, Item } from "@item-vault/client";
 import { loadContent } from "../state/content.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { useLoaded } from "../ui/loaded.ts";
 import { kindOf } from "./content-kind.ts";
 
 type Preview = { readonly image: Blob } | { readonly text: string } | { readonly none: string };
@@ -25,21 +26,11 @@ async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): P
 
 /** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
 export function PreviewDialog({ item, file, onClose }: Readonly<{ item: Item; file: StoredFile; onClose: () => void }>) {
-  const [{ preview, error }, setState] = useState<{ readonly preview?: Preview; readonly error?: unknown }>({});
-  const [attempt, setAttempt] = useState(0);
-  useLayoutEffect(() => {
-    const controller = new AbortController();
-    setState({});
-    loadPreview(item, file, controller.signal).then(
-      (loaded) => controller.signal.aborted || setState({ preview: loaded }),
-      (failure: unknown) => controller.signal.aborted || setState({ error: failure }),
-    );
-    return () => controller.abort();
-  }, [attempt]);
+  const { data: preview, error, retry } = useLoaded((signal) => loadPreview(item, file, signal));
   return (
     <Dialog title={file.name} onClose={onClose}>
       <div class="preview">
-        {error !== undefined && <Failure error={error} retry={() => setAttempt(attempt + 1)} />}
+        {error !== undefined && <Failure error={error} retry={retry} />}
         {error === undefined && !preview && <p class="quiet">Loading…</p>}
         {preview && <Shown preview={preview} name={file.name} />}
       </div>

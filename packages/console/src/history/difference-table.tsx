@@ -35,11 +35,7 @@ export function DifferenceTable({ rows, before, after, onRestore }: Props) {
   );
 }
 
-interface RowProps extends Omit<Props, "rows"> {
-  readonly row: Difference;
-}
-
-function Row({ row, before, after, onRestore }: RowProps) {
+function Row({ row, before, after, onRestore }: Omit<Props, "rows"> & { readonly row: Difference }) {
   const { revealed, toggle } = useReveal(`${row.before}\n${row.after}`);
   const isContent = row.before === undefined && row.after === undefined;
   const hidden = row.concealed && !revealed;
@@ -60,13 +56,7 @@ function Row({ row, before, after, onRestore }: RowProps) {
   );
 }
 
-interface ValueProps {
-  readonly text: string | undefined;
-  readonly hidden: boolean;
-  readonly secret: boolean;
-}
-
-function Value({ text, hidden, secret }: ValueProps) {
+function Value({ text, hidden, secret }: Readonly<{ text: string | undefined; hidden: boolean; secret: boolean }>) {
   if (text === undefined) return <span class="quiet">none</span>;
   if (text === "") return <span class="quiet">empty</span>;
   if (hidden) return <HiddenValue />;

@@ -8,8 +8,7 @@ import { Failure } from "../ui/failure.tsx";
 import { focusTab } from "../ui/page.tsx";
 import { tellChanges } from "./tell-changes.ts";
 import { type ListedVersion, asVersion } from "../failures/broken.ts";
-import { formatTime } from "../ui/time.ts";
-import { Who } from "../ui/who.tsx";
+import { WhenBy } from "../ui/who.tsx";
 import { VersionPanel } from "./version-panel.tsx";
 import { call } from "../state/client.ts";
 import { Button } from "../ui/button.tsx";
@@ -26,7 +25,7 @@ export function HistoryTab({ opened }: { readonly opened: Opened }) {
   return (
     <>
       <p class="quiet">Select a version to compare. Restoring never overwrites history.</p>
-      <ShowChanges changes={changes} />
+      <ShowChanges {...changes} />
       <ol class="versions">
         {versions.map((version) => (
           <VersionRow
@@ -51,8 +50,7 @@ export function HistoryTab({ opened }: { readonly opened: Opened }) {
 }
 
 /** The button that reads the versions of the list. It is no part of opening the list, because each read is an entry of the log. */
-function ShowChanges({ changes }: { readonly changes: Changes }) {
-  const { busy, error, missing, show } = changes;
+function ShowChanges({ busy, error, missing, show }: ReturnType<typeof useChanges>) {
   if (error !== undefined) return <Failure error={error} retry={show} />;
   if (!missing) return null;
   return (
@@ -86,8 +84,7 @@ function VersionRow({ version, words, opened, chosen, onChoose, onDestroyed }: P
       <strong>Version {version.version}</strong>
       {isCurrent && <span class="badge">current</span>}
       <span class="quiet">
-        <time dateTime={version.updatedAt}>{formatTime(version.updatedAt)}</time> by{" "}
-        <Who id={version.lastEditedBy} vault={opened.item.vault.id} item={opened.item.id} />
+        <WhenBy time={version.updatedAt} id={version.lastEditedBy} vault={opened.item.vault.id} item={opened.item.id} />
       </span>
       {version.title !== opened.item.title && <span class="title">{titleOf(version)}</span>}
       {words !== undefined && <span class="words">{words}</span>}
@@ -105,21 +102,9 @@ function VersionRow({ version, words, opened, chosen, onChoose, onDestroyed }: P
   );
 }
 
-/** The list of an Item's versions, page after page. It holds titles, and no values of fields. */
-
-interface VersionList {
-  readonly versions: readonly ListedVersion[];
-  readonly hasMore: boolean;
-  readonly loading: boolean;
-  readonly error: unknown;
-  /** Loads the next page, or the first again. */
-  readonly load: () => void;
-  /** Leaves out a version that was destroyed. */
-  readonly drop: (version: number) => void;
-}
-
 interface Pages {
   readonly versions: readonly ListedVersion[];
+  /** The cursor of the next page. */
   readonly next?: string | undefined;
   readonly loading: boolean;
   readonly error?: unknown;
@@ -127,8 +112,11 @@ interface Pages {
 
 const NONE: Pages = { versions: [], loading: true };
 
-/** Loads the versions of an Item. The list starts again when its entity tag changes. */
-function useVersions({ id, vault }: Item, etag: string): VersionList {
+/**
+ * Loads the versions of an Item, page after page: titles, and no values of fields. The list starts again when the Item's entity tag changes.
+ * `load` loads the next page, or the first again; `drop` leaves out a destroyed version.
+ */
+function useVersions({ id, vault }: Item, etag: string) {
   const pages = useSignal<Pages>(NONE);
   /** An answer that arrives after the list began again is ignored. */
   const loadAfter = async (before: Pages) => {
@@ -145,15 +133,13 @@ function useVersions({ id, vault }: Item, etag: string): VersionList {
     }
   };
   useLayoutEffect(() => void loadAfter(NONE), [id, etag]);
-  const { versions, next, loading, error } = pages.value;
+  const { next, ...shown } = pages.value;
   return {
-    versions,
+    ...shown,
     hasMore: next !== undefined,
-    loading,
-    error,
     load: () => void loadAfter(pages.value),
-    drop: (version) => {
-      pages.value = { ...pages.value, versions: pages.value.versions.filter((each) => each.version !== version) };
+    drop: (dropped: number) => {
+      pages.value = { ...pages.value, versions: pages.value.versions.filter(({ version }) => version !== dropped) };
     },
   };
 }
@@ -164,47 +150,28 @@ function nextCursor(headers: Headers): string | undefined {
   return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("cursor") ?? undefined);
 }
 
-/** The changes in the versions of a list, after they were requested. */
-
-interface Changes {
-  /** The words of each version of which it is told. */
-  readonly words: ReadonlyMap<number, string>;
-  readonly busy: boolean;
-  readonly error: unknown;
-  /** True if descriptions are missing. The list's last version is described together with those behind it. */
-  readonly missing: boolean;
-  /** Tells of the versions of the list that are not told yet. */
-  readonly show: () => void;
-}
-
-interface State {
-  readonly busy: boolean;
-  readonly error?: unknown;
-}
-
-/** Returns the changes of the loaded part of a list. Requests end when the component is gone. */
-function useChanges(item: Item, versions: readonly ListedVersion[], hasMore: boolean): Changes {
+/** Returns the changes of the listed versions in words, after `show` has requested them. Requests end when the component is gone. */
+function useChanges(item: Item, versions: readonly ListedVersion[], hasMore: boolean) {
   /** A version never changes, so its words stay when the list is loaded again. */
   const words = useSignal<ReadonlyMap<number, string>>(new Map());
-  const state = useSignal<State>({ busy: false });
-  const { abort, signal } = useMemo(() => {
-    const controller = new AbortController();
-    return { abort: () => controller.abort(), signal: controller.signal };
-  }, []);
-  useLayoutEffect(() => abort, []);
+  const state = useSignal<{ readonly busy: boolean; readonly error?: unknown }>({ busy: false });
+  const controller = useMemo(() => new AbortController(), []);
+  useLayoutEffect(() => () => controller.abort(), []);
   const isTold = (version: number) => words.value.has(version);
   const tell = (version: number, text: string) => void (words.value = new Map(words.value).set(version, text));
   const show = async () => {
     if (state.value.busy) return;
     state.value = { busy: true };
     try {
-      await tellChanges({ item, versions, hasMore, isTold, tell, signal });
+      await tellChanges({ item, versions, hasMore, isTold, tell, signal: controller.signal });
       state.value = { busy: false };
     } catch (error) {
-      if (!signal.aborted) state.value = { busy: false, error };
+      if (!controller.signal.aborted) state.value = { busy: false, error };
     }
   };
+  // The last version is described together with those behind it.
   const tellable = hasMore ? versions.slice(0, -1) : versions;
   const missing = versions.length > 1 && !tellable.every(({ version }) => isTold(version));
-  return { words: words.value, ...state.value, error: state.value.error, missing, show: () => void show() };
+  const { busy, error } = state.value;
+  return { words: words.value, busy, error, missing, show: () => void show() };
 }

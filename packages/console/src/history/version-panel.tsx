@@ -1,22 +1,22 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import { explain, isErrorKind } from "../failures/explain.ts";
 import type { Difference } from "./difference.ts";
 import { may } from "../state/items.ts";
-import { type Opened, refreshItem, takeWritten, type Written } from "../state/opened.ts";
+import { type Opened, refreshItem, takeWritten } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
-import { showToast } from "../state/toasts.ts";
+import { showFailure, showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
 import { Failure } from "../ui/failure.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
 import { loadDifference, loadVersion } from "./load-version.ts";
 import { capitalized } from "../ui/texts.ts";
-import { type RestorablePart, withPart } from "../items/comparison.ts";
+import { withPart } from "../items/comparison.ts";
 import { draftOf } from "../items/draft.ts";
 import { titleOf } from "../items/categories.ts";
-import { FormDialog } from "../ui/form.tsx";
+import { DangerButton } from "../ui/form.tsx";
+import { useLoaded } from "../ui/loaded.ts";
 import { Button } from "../ui/button.tsx";
 
 interface Props {
@@ -31,38 +31,24 @@ const CHANGED = "Someone else changed this item. The latest version is loaded: c
 /** A version beside the current one. Its values are fetched when it is chosen, and dropped when it is closed. */
 export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   const { item, etag } = opened;
-  const loaded = useSignal<{ readonly rows?: Difference[]; readonly error?: unknown }>({});
+  const { data: rows, error, retry } = useLoaded(() => loadDifference(item, version), [etag]);
   const busy = useSignal(false);
-  /** Only the last started load counts. */
-  const lastLoad = useRef(0);
-  const load = () => {
-    const own = ++lastLoad.current;
-    const show = (shown: typeof loaded.value) => void (own === lastLoad.current && (loaded.value = shown));
-    show({});
-    loadDifference(item, version).then(
-      (rows) => show({ rows }),
-      (error: unknown) => show({ error }),
-    );
-  };
-  useLayoutEffect(load, [etag]);
   const restore = async (write: () => Promise<void>) => {
     busy.value = true;
     try {
       await write();
-    } catch (error) {
-      const isConflict = error instanceof ItemVaultError && error.status === 412;
-      showToast(isConflict ? CHANGED : explain(error), "failed");
-      if (isConflict)
-        await refreshItem(item.vault.id, item.id).catch((failure: unknown) => showToast(explain(failure), "failed"));
+    } catch (failure) {
+      const isConflict = failure instanceof ItemVaultError && failure.status === 412;
+      showToast(isConflict ? CHANGED : explain(failure), "failed");
+      if (isConflict) await refreshItem(item.vault.id, item.id).catch(showFailure);
     }
     busy.value = false;
   };
   const writable = may(item.vault.id, "r") && may(item.vault.id, "w");
-  const { rows, error } = loaded.value;
   return (
     <div id={id} class="version-panel">
       {error !== undefined ? (
-        <Failure error={error} retry={load} />
+        <Failure error={error} retry={retry} />
       ) : rows === undefined ? (
         <p class="quiet">Loading…</p>
       ) : (
@@ -88,13 +74,6 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   );
 }
 
-/** Restores a row, as restorePart does. */
-async function restoreRow(opened: Opened, version: number, { name, part }: Difference): Promise<void> {
-  const restored = await restorePart(opened, version, part!);
-  takeWritten(restored);
-  showToast(`${capitalized(name)} restored from version ${version}`, "done", undoChange(restored));
-}
-
 /** Throws an ItemVaultError; 412 if the Item was changed since it was loaded. */
 async function restoreVersion({ item, etag }: Opened, version: number): Promise<void> {
   const path = { vault: item.vault.id, item: item.id, version };
@@ -109,54 +88,35 @@ async function restoreVersion({ item, etag }: Opened, version: number): Promise<
   showToast(`Version ${version} restored`, "done", undoChange(restored));
 }
 
-/** Restores one attribute or field of an earlier version, and leaves the rest of the Item as it is. */
-
-/** Throws an ItemVaultError; 412 if the Item was changed since it was loaded. */
-async function restorePart({ item, etag }: Opened, version: number, part: RestorablePart): Promise<Written> {
+/** Restores the attribute or field of a row, and leaves the rest of the Item as it is. Throws as `restoreVersion` does. */
+async function restoreRow({ item, etag }: Opened, version: number, { name, part }: Difference): Promise<void> {
   const before = await loadVersion(item, version);
   const { operationsOf } = await import("../edit/requests.ts");
   const now = draftOf(item);
-  const body = operationsOf(now, withPart(now, draftOf(before), part));
+  const body = operationsOf(now, withPart(now, draftOf(before), part!));
   const path = { vault: item.vault.id, item: item.id };
-  return call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag }, body });
-}
-
-interface DestroyVersionProps {
-  readonly item: Item;
-  readonly version: number;
-  readonly onDestroyed: () => void;
+  const restored = await call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag }, body });
+  takeWritten(restored);
+  showToast(`${capitalized(name)} restored from version ${version}`, "done", undoChange(restored));
 }
 
 /** The button that destroys a version, after a second step. */
-function DestroyVersion({ item, version, onDestroyed }: DestroyVersionProps) {
-  const asking = useSignal(false);
+function DestroyVersion({ item, version, onDestroyed }: Omit<Props, "id" | "opened"> & { readonly item: Item }) {
   const destroy = async () => {
     const path = { vault: item.vault.id, item: item.id, version };
     // A missing version was destroyed by a request whose answer was lost, or by another client.
     await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path }).catch((error: unknown) => {
       if (!isErrorKind(error, "version_not_found")) throw error;
     });
-    asking.value = false;
     showToast(`Version ${version} permanently deleted`);
     onDestroyed();
   };
   return (
-    <>
-      <Button text="Delete permanently…" class="danger" onClick={() => (asking.value = true)} />
-      {asking.value && (
-        <FormDialog
-          title={`Delete version ${version} permanently?`}
-          action={destroy}
-          submit="Delete permanently"
-          danger
-          onClose={() => (asking.value = false)}
-        >
-          <p>
-            Version {version} of <b>{titleOf(item)}</b> will be permanently deleted, with values and files that no other version
-            has. The item itself does not change.
-          </p>
-        </FormDialog>
-      )}
-    </>
+    <DangerButton title={`Delete version ${version} permanently?`} action={destroy} submit="Delete permanently">
+      <p>
+        Version {version} of <b>{titleOf(item)}</b> will be permanently deleted, with values and files that no other version has.
+        The item itself does not change.
+      </p>
+    </DangerButton>
   );
 }

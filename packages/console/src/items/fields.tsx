@@ -1,51 +1,58 @@
 import type { Field, Item } from "@item-vault/client";
-import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
+import { ConcealedValue } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { CopyButton, FieldMenu } from "./field-buttons.tsx";
 import { displayOf, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
-import type { ComponentType } from "preact";
+import type { ComponentChildren, ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
 import { may } from "../state/items.ts";
 import { openedOf } from "../state/opened.ts";
 import { rotated, rotating } from "../state/rotated.ts";
 import type { MenuAction } from "../ui/menu.tsx";
-import { write } from "./write.ts";
+import { write } from "./actions.tsx";
 
 /** The fields of an Item by section; fields without a section come first. Empty fields are not shown. */
-export function Fields({ item }: { readonly item: Item }) {
-  return (
-    <>
-      {sectionsOf(item).map(({ id, label, fields }) => (
-        <section key={id} class="fields" aria-label={label || "Fields"}>
-          {label !== "" && <h2>{label}</h2>}
-          <dl>
-            {fields.map((field) => (
-              <FieldRow key={field.id} field={field} item={item} />
-            ))}
-          </dl>
-        </section>
-      ))}
-    </>
-  );
+export const Fields = ({ item }: { readonly item: Item }) => (
+  <>
+    {sectionsOf(item).map(({ id, label, fields }) => (
+      <FieldSection key={id} label={label || "Fields"} heading={label !== ""}>
+        {fields.map((field) => (
+          <FieldRow key={field.id} name={titleOfField(field)}>
+            <Value field={field} item={item} />
+          </FieldRow>
+        ))}
+      </FieldSection>
+    ))}
+  </>
+);
+
+interface SectionProps {
+  readonly label: string;
+  /** True if its label is shown. */
+  readonly heading?: boolean;
+  readonly children: ComponentChildren;
 }
+
+export const FieldSection = ({ label, heading = false, children }: SectionProps) => (
+  <section class="fields" aria-label={label}>
+    {heading && <h2>{label}</h2>}
+    <dl>{children}</dl>
+  </section>
+);
+
+/** One value with its buttons, below its name if it has one. */
+export const FieldRow = ({ name, children }: { readonly name?: string; readonly children: ComponentChildren }) => (
+  <div class="field-row">
+    {name !== undefined && <dt>{name}</dt>}
+    <dd>{children}</dd>
+  </div>
+);
 
 function sectionsOf({ sections, fields }: Item): { id: string; label: string; fields: Field[] }[] {
   const shown = fields.filter(({ value }) => value !== "");
   return [{ id: "", label: "" }, ...sections]
     .map(({ id, label }) => ({ id, label, fields: shown.filter(({ section }) => (section?.id ?? "") === id) }))
     .filter((section) => section.fields.length > 0);
-}
-
-/** One field: its label, its value or dots in place of it, and the buttons to reveal it, to copy it, and for more. */
-
-function FieldRow({ field, item }: FieldProps) {
-  const Special = FIELD_VALUES[field.type];
-  return (
-    <div class="field-row">
-      <dt>{titleOfField(field)}</dt>
-      <dd>{Special ? <Special field={field} item={item} /> : <Value field={field} item={item} />}</dd>
-    </div>
-  );
 }
 
 /** A value that is shown, which is a link where its type has one. */
@@ -61,15 +68,15 @@ const ShownValue = ({ value, href }: { readonly value: string; readonly href: st
   </span>
 );
 
+/** The value of a field, or dots in place of it, and the buttons to reveal it, to copy it, and for more. */
 function Value({ field, item }: FieldProps) {
+  const Special = FIELD_VALUES[field.type];
+  if (Special) return <Special field={field} item={item} />;
   const { concealed = false } = displayOf(field);
-  const { revealed, toggle } = useReveal(field.value);
   const label = labelOf(field);
   return (
     <>
-      {!concealed && <ShownValue value={field.value} href={hrefOf(field)} />}
-      {concealed && (revealed ? <SecretText value={field.value} /> : <HiddenValue />)}
-      {concealed && <RevealButton name={label} revealed={revealed} toggle={toggle} />}
+      {concealed ? <ConcealedValue name={label} value={field.value} /> : <ShownValue value={field.value} href={hrefOf(field)} />}
       <CopyButton name={label} of={[field, item]} onCopy={() => void copy(label, field.value, { secret: concealed })} />
       <FieldMenu field={field} item={item} actions={rotationOf(field, item)} />
     </>
@@ -102,18 +109,13 @@ export function Urls({ item: { urls } }: { readonly item: Item }) {
   const shown = urls.filter(({ href }) => href.trim() !== "");
   if (shown.length === 0) return null;
   return (
-    <section class="fields" aria-label="URLs">
-      <dl>
-        {shown.map(({ href, label }, index) => (
-          <div key={index} class="field-row">
-            <dt>{label || "URL"}</dt>
-            <dd>
-              <ShownValue value={href} href={isWebUrl(href) ? href : undefined} />
-              <CopyButton name={label || "URL"} onCopy={() => void copy(label || "URL", href, { secret: false })} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+    <FieldSection label="URLs">
+      {shown.map(({ href, label }, index) => (
+        <FieldRow key={index} name={label || "URL"}>
+          <ShownValue value={href} href={isWebUrl(href) ? href : undefined} />
+          <CopyButton name={label || "URL"} onCopy={() => void copy(label || "URL", href, { secret: false })} />
+        </FieldRow>
+      ))}
+    </FieldSection>
   );
 }

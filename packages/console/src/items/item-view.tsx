@@ -8,14 +8,13 @@ import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { addressOf, route } from "../state/route.ts";
 import { Failure } from "../ui/failure.tsx";
-import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { focusTab } from "../ui/page.tsx";
+import { BackLink, focusTab, Heading } from "../ui/page.tsx";
 import { isolate } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { Skeleton } from "../ui/virtual-list.tsx";
-import { Who } from "../ui/who.tsx";
-import { EditAction, FavoriteAction, MoreActions } from "./actions.tsx";
+import { WhenBy } from "../ui/who.tsx";
+import { ItemActions } from "./actions.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
 import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
 import { Fields, Urls } from "./fields.tsx";
@@ -64,13 +63,7 @@ function Loading({ item }: { readonly item: string }) {
   return <Skeleton />;
 }
 
-/** On a narrow screen, where the list is not beside the Item. */
-const BackToList = () => (
-  <a class="back button plain" href={addressOf({ view: "items" })}>
-    <Icon name="back" />
-    Items
-  </a>
-);
+const BackToList = () => <BackLink to={{ view: "items" }} text="Items" />;
 
 function Content({ opened }: Props) {
   const { item } = opened;
@@ -78,34 +71,24 @@ function Content({ opened }: Props) {
   const tab = isTab(page) ? page : "details";
   const Panel = TABS[tab];
   const vault = vaultName(item.vault.id); // Empty until the list is there.
-  const heading = useRef<HTMLHeadingElement>(null);
-  // A screen reader then reads the Item that was opened.
-  useLayoutEffect(() => {
-    heading.current?.focus({ preventScroll: true });
-    pressEarlyKey(heading.current!.closest("article")!, keyOfItem(item));
-  }, []);
+  const article = useRef<HTMLElement>(null);
+  useLayoutEffect(() => pressEarlyKey(article.current!, keyOfItem(item)), []);
   // The button that led to another tab may have been in this one.
   useLayoutEffect(focusTab, [tab]);
   return (
     // The buttons are interactive; the article handles the keys and the clicks on values that press them.
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
-    <article class="item" data-item={keyOfItem(item)} onKeyDown={pressCopyKey} onClick={copyByClick}>
+    <article ref={article} class="item" data-item={keyOfItem(item)} onKeyDown={pressCopyKey} onClick={copyByClick}>
       <header>
         <BackToList />
         <Tile title={item.title} category={item.category} />
-        <h1 ref={heading} tabIndex={-1}>
-          {titleOf(item)}
-        </h1>
+        <Heading>{titleOf(item)}</Heading>
         <p class="quiet">
           {labelOfCategory(item.category)}
           {vault !== "" && ` in ${isolate(vault)}`}
           {item.state === "ARCHIVED" && " · archived"}
         </p>
-        <div class="actions">
-          <EditAction opened={opened} />
-          <FavoriteAction opened={opened} />
-          <MoreActions opened={opened} />
-        </div>
+        <ItemActions opened={opened} />
       </header>
       <div class="tabs" role="tablist" aria-label="Item">
         {LABELS.map(([name, label]) => (
@@ -161,8 +144,7 @@ function Details({ opened }: Props) {
           </ul>
         )}
         <p class="quiet">
-          Changed <time dateTime={item.updatedAt}>{formatTime(item.updatedAt)}</time> by{" "}
-          <Who id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
+          Changed <WhenBy time={item.updatedAt} id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
           <time dateTime={item.createdAt}>{formatTime(item.createdAt)}</time>, version {item.version}
         </p>
       </footer>

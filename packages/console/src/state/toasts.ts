@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { explain } from "../failures/explain.ts";
 
 /** Short messages about completed actions. They hold no value of a field. */
 
@@ -45,6 +46,8 @@ export function showToast(text: string, kind: Toast["kind"] = "done", action?: A
   setTimeout(() => hideToast(id), action ? Math.max(SHOWN_WITH_ACTION, SHOWN[kind]) : SHOWN[kind]);
   return id;
 }
+
+export const showFailure = (error: unknown): void => void showToast(explain(error), "failed");
 
 export function hideToast(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);

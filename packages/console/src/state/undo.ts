@@ -1,17 +1,17 @@
-import { explain, Problem, isGone } from "../failures/explain.ts";
+import { isGone, Problem } from "../failures/explain.ts";
 import { type ItemPath, restoreItem } from "./item-writes.ts";
 import { call } from "./client.ts";
 import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
-import { type Action, showToast } from "./toasts.ts";
+import { type Action, showFailure, showToast } from "./toasts.ts";
 
 /** The undo of a write: the action of the message that reports the write. */
 
 export const undo = (run: () => Promise<void>): Action => ({
   label: "Undo",
-  run: () => void run().catch((error: unknown) => showToast(explain(error), "failed")),
+  run: () => void run().catch(showFailure),
 });
 
 /** After an Item was changed: restores the version before, unless somebody has written since. Undefined where there is none. */

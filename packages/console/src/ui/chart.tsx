@@ -1,3 +1,5 @@
+import { type Column, Table } from "./table.tsx";
+
 /** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
 
 interface Bar {
@@ -19,6 +21,10 @@ const GAP = 4;
 const LEAST_BARS = 24;
 
 export function Chart({ title, series, bars }: Props) {
+  const columns: Column<Bar>[] = [
+    { label: "Name", cell: ({ label }) => label },
+    ...series.map((name, index) => ({ label: name, cell: ({ values }: Bar) => values[index] })),
+  ];
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
   return (
     <figure class="chart">
@@ -58,37 +64,9 @@ export function Chart({ title, series, bars }: Props) {
       </div>
       <details>
         <summary>Show as table</summary>
-        <FigureTable title={title} series={series} bars={bars} />
+        <Table label={title} rows={bars} keyOf={({ label }) => label} columns={columns} />
       </details>
     </figure>
-  );
-}
-
-function FigureTable({ title, series, bars }: Props) {
-  return (
-    <table>
-      <caption class="unseen">{title}</caption>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          {series.map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {bars.map(({ label, values }) => (
-          <tr key={label}>
-            <th scope="row">{label}</th>
-            {values.map((value, index) => (
-              <td key={series[index]}>{value}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }
 

@@ -10,6 +10,13 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
+/** A fault that is told at once. */
+export const Alert = ({ children }: { readonly children: ComponentChildren }) => (
+  <p class="failure" role="alert">
+    {children}
+  </p>
+);
+
 /** A failure in words, with a button to retry if that can help. A failure without a network is retried when it is back. */
 export function Failure({ error, retry, children }: Props) {
   const isOffline = isErrorKind(error, "network") && retry !== undefined;

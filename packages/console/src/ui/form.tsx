@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { explain } from "../failures/explain.ts";
 import { Dialog } from "./dialog.tsx";
 import { Button } from "./button.tsx";
+import { Alert } from "./failure.tsx";
 
 interface Props {
   /** The action of the form. Errors are shown in the form, which keeps the input. */
@@ -46,11 +47,7 @@ export function Form({ action, submit, disabled = false, message = "", look = "d
   return (
     <form class={look} onSubmit={(event) => void onSubmit(event)}>
       {children}
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
+      {failure.value !== "" && <Alert>{failure.value}</Alert>}
       <div class="buttons">
         {onCancel && <Button text={cancel} onClick={onCancel} />}
         <Button
@@ -76,6 +73,28 @@ export const FormDialog = ({ title, onClose, ...form }: FormDialogProps) => (
     <Form onCancel={onClose} {...form} />
   </Dialog>
 );
+
+interface DangerProps extends Pick<Props, "submit" | "children"> {
+  readonly title: string;
+  /** Errors are shown in the question, which stays open. */
+  readonly action: () => Promise<void>;
+}
+
+/** A button that destroys something, after a question. */
+export function DangerButton({ action, ...question }: DangerProps) {
+  const asking = useSignal(false);
+  const close = () => (asking.value = false);
+  const confirm = async () => {
+    await action();
+    close();
+  };
+  return (
+    <>
+      <Button text={`${question.submit}…`} class="danger" onClick={() => (asking.value = true)} />
+      {asking.value && <FormDialog {...question} action={confirm} danger onClose={close} />}
+    </>
+  );
+}
 
 /** An input that the form does not send, with its fault in words. */
 export class InputError extends Error {}

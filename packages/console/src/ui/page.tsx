@@ -1,5 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Route } from "../routes.ts";
+import { addressOf } from "../state/route.ts";
+import { Icon } from "./icon.tsx";
 
 interface Props {
   readonly title: string;
@@ -8,22 +11,41 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A view of one column: its title, which gets the focus when the view opens, its actions and its content. */
-export function Page({ title, actions, children }: Props) {
+/** A view of one column: its title, its actions and its content. */
+export const Page = ({ title, actions, children }: Props) => (
+  <section class="page" aria-label={title}>
+    <header>
+      <Heading>{title}</Heading>
+      <div class="buttons">{actions}</div>
+    </header>
+    {children}
+  </section>
+);
+
+/** A heading that gets the focus when it appears, so that a screen reader reads what has opened. */
+export function Heading({
+  level: Level = "h1",
+  children,
+}: {
+  readonly level?: "h1" | "h2";
+  readonly children: ComponentChildren;
+}) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <section class="page" aria-label={title}>
-      <header>
-        <h1 ref={heading} tabIndex={-1}>
-          {title}
-        </h1>
-        <div class="buttons">{actions}</div>
-      </header>
+    <Level ref={heading} tabIndex={-1}>
       {children}
-    </section>
+    </Level>
   );
 }
+
+/** On a narrow screen, where the list is not beside the Item. */
+export const BackLink = ({ to, text }: { readonly to: Route; readonly text: string }) => (
+  <a class="back button plain" href={addressOf(to)}>
+    <Icon name="back" />
+    {text}
+  </a>
+);
 
 /** Moves the focus to the title of the view, if the focused element is gone. */
 export const focusTitle = (): void => document.querySelector<HTMLElement>(".page h1")?.focus();

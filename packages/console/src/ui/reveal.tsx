@@ -7,18 +7,8 @@ import { Button } from "./button.tsx";
 /** Time for which a value stays revealed. */
 const REVEALED = 30_000; // milliseconds
 
-interface Reveal {
-  readonly revealed: boolean;
-  readonly toggle: () => void;
-}
-
-interface Revealing extends Reveal {
-  /** Begins the 30 seconds again. */
-  readonly extend: () => void;
-}
-
-/** Reveals a value. It is hidden again after 30 seconds, and when another value replaces it. */
-export function useReveal(value: string): Revealing {
+/** Reveals a value. It is hidden again after 30 seconds, which `extend` begins again, and when another value replaces it. */
+export function useReveal(value: string) {
   /** The value that is revealed: one that takes its place is not, not even until an effect runs. */
   const shown = useSignal<string | undefined>(undefined);
   const extended = useSignal(0);
@@ -37,7 +27,7 @@ export function useReveal(value: string): Revealing {
 }
 
 /** The button that reveals a value and hides it again. `name` is the name of the value. */
-export const RevealButton = ({ name, revealed, toggle }: Reveal & { readonly name: string }) => (
+export const RevealButton = ({ name, revealed, toggle }: Readonly<{ name: string; revealed: boolean; toggle: () => void }>) => (
   <Button icon="eye" aria-pressed={revealed} label={`Reveal ${name}`} title="Reveal" onClick={toggle} />
 );
 
@@ -84,3 +74,14 @@ export const HiddenValue = () => (
     <span class="unseen">hidden</span>
   </span>
 );
+
+/** A value that is hidden until it is revealed, and the button that reveals it. */
+export function ConcealedValue({ name, value }: { readonly name: string; readonly value: string }) {
+  const { revealed, toggle } = useReveal(value);
+  return (
+    <>
+      {revealed ? <SecretText value={value} /> : <HiddenValue />}
+      <RevealButton name={name} revealed={revealed} toggle={toggle} />
+    </>
+  );
+}

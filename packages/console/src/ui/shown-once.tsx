@@ -5,6 +5,7 @@ import { Dialog } from "./dialog.tsx";
 import { Form } from "./form.tsx";
 import { useKeptPlace } from "./leave.tsx";
 import { Button } from "./button.tsx";
+import { Alert } from "./failure.tsx";
 
 /** Dialogs of secrets that no later answer contains. */
 
@@ -50,9 +51,7 @@ export function SecretForm({ title, secret, action, submit, onClose, children }:
       <Form action={send} submit={submit} onCancel={close}>
         {children}
         {warned.value && sending.value && (
-          <p class="failure" role="alert">
-            The {secret} is being created. If you close this now, you won’t be able to see it.
-          </p>
+          <Alert>The {secret} is being created. If you close this now, you won’t be able to see it.</Alert>
         )}
       </Form>
     </Dialog>
@@ -80,11 +79,7 @@ export function ShownOnce({ title, secret, onClose, children }: Props) {
     <Dialog title={title} onClose={close}>
       <div class="dialog-form">
         {children((what, text) => void copySecret(what, text))}
-        {warns && (
-          <p class="failure" role="alert">
-            You haven’t copied the {secret}. You won’t be able to see it again.
-          </p>
-        )}
+        {warns && <Alert>You haven’t copied the {secret}. You won’t be able to see it again.</Alert>}
         <div class="buttons">
           <Button text={warns ? "Close without copying" : "Done"} onClick={close} />
         </div>
