@@ -496,6 +496,31 @@ describe("leaving the form", () => {
     await page.evaluate("location.reload()").catch(() => undefined);
     expect((await asked).type()).toBe("beforeunload");
   });
+
+  it("asks nothing right after a save, and asks for what was typed since", async () => {
+    const { page, seeded } = await edit();
+    const { requests, end } = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "held");
+    await value(page, "Title").fill("Saved");
+    await button(page, "Save").click();
+    await expect.poll(() => requests.length).toBe(1);
+    await value(page, "Title").fill("Typed since");
+    end();
+    await expect.poll(async () => (await stored(seeded)).title).toBe("Saved");
+    await button(page, "Save").waitFor();
+    const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+    await button(page, "Cancel").click();
+    await dialog.waitFor();
+    await button(page, "Keep editing").click();
+    await value(page, "Title").fill("Saved");
+    await button(page, "Cancel").click();
+    await heading(page, "Saved").waitFor();
+    expect(await dialog.count()).toBe(0);
+    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    await value(page, "Title").fill("Saved again");
+    await button(page, "Save").click();
+    await heading(page, "Saved again").waitFor();
+    expect(await dialog.count()).toBe(0);
+  });
 });
 
 describe("the buttons of an Item", () => {

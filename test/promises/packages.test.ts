@@ -97,7 +97,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   history: [...VIEW, "items"],
   import: [...VIEW, "items", TRANSFER],
   login: [...VIEW, "admin"],
-  move: [...VIEW, "files", TRANSFER],
+  move: [...VIEW, TRANSFER],
   operations: [...VIEW, "admin", "history"],
   otp: [...VIEW, "items"],
   passwords: [...VIEW, "items", "bulk"],

@@ -30,7 +30,6 @@ const SignOutQuestion = lazy(signInPage, "SignOutQuestion");
 const BulkDialog = lazy(() => import("./bulk/bulk-bar.tsx"), "BulkDialog");
 
 /** The page: the sign-in form, or the frame and the view that the address names. */
-
 export function App() {
   const state = sessionState.value;
   if (state === "starting") return <p class="alone quiet">Loading…</p>;

@@ -6,8 +6,6 @@ import { followWrites } from "./state/follow.ts";
 import { isolateTexts } from "./ui/isolate.ts";
 import { restoreLook } from "./ui/look.ts";
 
-/** The start of the console. */
-
 // A link that is opened in a tab with the console changes the fragment only.
 addEventListener("hashchange", () => {
   if (hasSignInCode()) location.reload();

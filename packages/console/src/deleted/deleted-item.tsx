@@ -6,7 +6,7 @@ import { labelOfCategory, titleOf } from "../items/categories.ts";
 import { FieldRow, Fields, FieldSection, Urls } from "../items/fields.tsx";
 import { call } from "../state/client.ts";
 import { loadContent } from "../state/content.ts";
-import { restoreItem } from "../state/item-writes.ts";
+import { pathOf, restoreItem } from "../state/item-writes.ts";
 import { may, putItem, vaultName } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
@@ -66,7 +66,7 @@ function Content({ item, onGone }: Readonly<{ item: DeletedItem; onGone: () => v
 
 /** The actions on a deleted Item: restoring it, or destroying it after a second step. */
 function Actions({ item, onGone }: Parameters<typeof Content>[0]) {
-  const path = { vault: item.vault.id, item: item.id };
+  const path = pathOf(item);
   const restore = async () => {
     const data = await restoreItem(path);
     onGone();

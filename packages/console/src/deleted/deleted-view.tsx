@@ -1,4 +1,5 @@
-import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type DeletedItemSummary, entriesOf } from "@item-vault/client";
 import { vaultsWith } from "@item-vault/model/permission";
@@ -6,11 +7,12 @@ import { asDeleted } from "../failures/broken.ts";
 import { titleOf } from "../items/categories.ts";
 import { Tile } from "../items/tile.tsx";
 import { sessionClient } from "../state/client.ts";
-import { itemKey, keyOfItem } from "../state/item-key.ts";
+import { keyOfItem } from "../state/item-key.ts";
 import { vaultName, vaults } from "../state/items.ts";
-import { addressOf, route } from "../state/route.ts";
+import { addressOf, keyInAddress, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
+import { useLoaded } from "../ui/loaded.ts";
 import { plural } from "../ui/plural.ts";
 import { explainRetention } from "../ui/retention.ts";
 import { isolate } from "../ui/texts.ts";
@@ -23,36 +25,16 @@ import { DeletedItemView } from "./deleted-item.tsx";
 /** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
 const restorable = (): string[] => vaultsWith("rw", session.value?.token ?? { vaults: {} });
 
-/** The summaries of the deleted Items, the last one first: no value of a field is among them. */
-const deleted = signal<{ readonly items?: readonly DeletedItemSummary[]; readonly error?: unknown }>({});
 /** The id of the vault whose deleted Items are listed; "" for all vaults. */
 const chosenVault = signal("");
 
-/** Only the last started load counts. */
-let lastLoad = 0;
-/** The keys of the Items that were left out since that load began: its answers may still hold them. */
-const dropped = new Set<string>();
-
 /** Loads all lists to their last pages: pages are in the order of ids, and the last deleted Item has to come first. */
-async function loadDeleted(): Promise<void> {
-  const own = ++lastLoad;
-  dropped.clear();
-  deleted.value = {};
-  let loaded: (typeof deleted)["value"];
-  try {
-    const lists = await Promise.all(restorable().map(loadList));
-    loaded = {
-      items: lists
-        .flat()
-        .filter(isLeft)
-        .toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1)),
-    };
-  } catch (error) {
-    loaded = { error };
-  }
-  if (own === lastLoad) deleted.value = loaded;
+async function loadDeleted(): Promise<DeletedItemSummary[]> {
+  const lists = await Promise.all(restorable().map(loadList));
+  return lists.flat().toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1));
 }
 
+/** Loads summaries: no value of a field is among them. */
 async function loadList(vault: string): Promise<DeletedItemSummary[]> {
   const items: DeletedItemSummary[] = [];
   const entries = entriesOf(sessionClient, "GET /v1/vaults/{vault}/deleted-items", { path: { vault } });
@@ -60,32 +42,28 @@ async function loadList(vault: string): Promise<DeletedItemSummary[]> {
   return items;
 }
 
-const isLeft = (item: DeletedItemSummary): boolean => !dropped.has(keyOfItem(item));
-
-/** Leaves out an Item that is not deleted any more, or destroyed. */
-const dropDeleted = (key: string): void => {
-  dropped.add(key);
-  const { items } = deleted.value;
-  if (items) deleted.value = { items: items.filter(isLeft) };
-};
-
-/** Returns the key of the Item in the address. */
-function currentKey(): string | undefined {
-  const { vault, item } = route.value;
-  return vault === undefined || item === undefined ? undefined : itemKey(vault, item);
-}
-
 /** The deleted Items, and beside them the Item in the address. A narrow screen shows one of the two. */
 export function DeletedView() {
   const { vault, item } = route.value;
-  const listed = deleted.value.items?.filter((one) => chosenVault.value === "" || one.vault.id === chosenVault.value);
-  useLayoutEffect(() => void loadDeleted(), [session.value?.token]);
+  /** The keys of the Items that were restored or destroyed since the load began: its answers may still hold them. */
+  const gone = useSignal<ReadonlySet<string>>(new Set());
+  const load = () => {
+    gone.value = new Set();
+    return loadDeleted();
+  };
+  const { data, error, retry } = useLoaded(load, [session.value?.token]);
+  const isListed = (one: DeletedItemSummary) =>
+    !gone.value.has(keyOfItem(one)) && (chosenVault.value === "" || one.vault.id === chosenVault.value);
+  const listed = data?.filter(isListed);
+  const key = keyInAddress();
   return (
     <div class={`panes ${item !== undefined ? "has-item" : ""}`}>
-      <DeletedList listed={listed} />
+      <DeletedList listed={listed}>
+        {error !== undefined ? <Failure error={error} retry={retry} /> : <Rows listed={listed} />}
+      </DeletedList>
       <section class="pane content" aria-label="Item">
-        {vault !== undefined && item !== undefined ? (
-          <DeletedItemView key={itemKey(vault, item)} vault={vault} id={item} onGone={() => dropDeleted(itemKey(vault, item))} />
+        {key !== undefined ? (
+          <DeletedItemView key={key} vault={vault!} id={item!} onGone={() => (gone.value = new Set(gone.value).add(key))} />
         ) : (
           listed && listed.length > 0 && <p class="empty">Select a deleted item to restore it.</p>
         )}
@@ -98,7 +76,7 @@ interface ListProps {
   readonly listed: readonly DeletedItemSummary[] | undefined;
 }
 
-function DeletedList({ listed }: ListProps) {
+function DeletedList({ listed, children }: ListProps & { readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { item } = route.value;
   // Also when an Item was closed or destroyed: the focused element is gone.
@@ -122,14 +100,12 @@ function DeletedList({ listed }: ListProps) {
           {listed && listed.length > 0 && <output class="quiet count">{plural(listed.length, "item")}</output>}
         </div>
       </header>
-      <Rows listed={listed} />
+      {children}
     </section>
   );
 }
 
 function Rows({ listed }: ListProps) {
-  const { error } = deleted.value;
-  if (error !== undefined) return <Failure error={error} retry={() => void loadDeleted()} />;
   if (!listed) return <Skeleton />;
   if (restorable().length === 0)
     return <p class="empty">You need read and write access to a vault to restore its items. Ask an administrator.</p>;
@@ -139,12 +115,12 @@ function Rows({ listed }: ListProps) {
       label="Deleted items"
       rows={listed}
       keyOf={keyOfItem}
-      current={currentKey()}
+      current={keyInAddress()}
       row={(item, tabIndex) => (
         <a
           href={addressOf({ view: "deleted", vault: item.vault.id, item: item.id })}
           tabIndex={tabIndex}
-          aria-current={keyOfItem(item) === currentKey() ? "page" : undefined}
+          aria-current={keyOfItem(item) === keyInAddress() ? "page" : undefined}
         >
           <Tile title={item.title} category={item.category} />
           <span class="title">{titleOf(item)}</span>

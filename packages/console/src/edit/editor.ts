@@ -2,6 +2,7 @@ import { computed, type Signal, signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import { isErrorKind, isGone, isUncertain } from "../failures/explain.ts";
+import { patchItem } from "../state/item-writes.ts";
 import { loadItem, type Opened, takeWritten, type Written } from "../state/opened.ts";
 import { differences } from "./conflict.ts";
 import { type Draft, draftOf, isSame } from "../items/draft.ts";
@@ -80,12 +81,12 @@ export class Editor {
     return { item, etag };
   }
 
-  async #patch({ item, etag }: Opened): Promise<Item | undefined> {
+  async #patch(base: Opened): Promise<Item | undefined> {
+    const { item, etag } = base;
     const body = operationsOf(draftOf(item), this.#tidied(this.#sent));
     if (body.length === 0) return this.#take({ data: item, etag });
-    const options = { path: { vault: this.vault.value, item: item.id }, headers: { "If-Match": etag }, body };
     try {
-      this.change = await call("PATCH /v1/vaults/{vault}/items/{item}", options);
+      this.change = await patchItem(base, body);
       return this.#take(this.change);
     } catch (error) {
       if (!isErrorKind(error, "precondition")) throw error;

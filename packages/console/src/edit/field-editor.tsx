@@ -8,13 +8,11 @@ import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
 import { showFailure, showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
-import { useDrop } from "../ui/drop.ts";
+import { DropHere, FileInput, useDrop } from "../ui/drop.tsx";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import { Select } from "../ui/controls.tsx";
 import { named } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
-
-/** One field of the form: its value, and below that on demand its name, type, section and place. */
 
 interface Props {
   readonly field: DraftField;
@@ -29,6 +27,7 @@ export const addId = (section: string): string => `add ${section}`;
 
 const nameOf = (field: DraftField): string => (field.label === "" ? "new field" : labelOf(field));
 
+/** One field of the form: its value, and below that on demand its name, type, section and place. */
 export function FieldEditor({ field, draft, change, onGenerate }: Props) {
   const [open, setOpen] = useState(field.label === "");
   const name = nameOf(field);
@@ -130,8 +129,6 @@ const purposeOptions = ({ fields }: Draft, field: DraftField) =>
     ([purpose]) => purpose === "" || !fields.some((each) => each !== field && each.purpose === purpose),
   );
 
-/** The input for the value of a field. A concealed value shows as dots until it is revealed, and can be typed either way. */
-
 interface ValueInputProps {
   readonly field: DraftField;
   readonly label: string;
@@ -144,6 +141,7 @@ const CONCEALED: object = { type: "password", autocomplete: "one-time-code" };
 /** The types whose values may have several lines, although most have one. */
 const LINES: ReadonlySet<string> = new Set(["STRING", "CONCEALED"]);
 
+/** The input for the value of a field. A concealed value shows as dots until it is revealed, and can be typed either way. */
 function ValueInput({ field, label, onChange }: ValueInputProps) {
   const { concealed = false } = displayOf(field);
   const { revealed, toggle, extend } = useReveal(field.id);
@@ -213,51 +211,6 @@ interface QrProps {
 /** The button that reads the key of a one-time password from a picture of its QR code, and reading one that is pasted or dropped. */
 function QrPicture({ name, zone, onRead }: QrProps) {
   const input = useRef<HTMLInputElement>(null);
-  const { read, reading } = useReading(name, onRead);
-  const over = useDrop(() => zone.current, read);
-  useLayoutEffect(() => {
-    const onPaste = (event: ClipboardEvent) => {
-      const pictures = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
-      // Office programs put a picture of a text beside it.
-      if (pictures.length === 0 || event.clipboardData!.types.includes("text/plain")) return;
-      event.preventDefault();
-      read(pictures);
-    };
-    const element = zone.current!;
-    element.addEventListener("paste", onPaste);
-    return () => element.removeEventListener("paste", onPaste);
-  }, []);
-  return (
-    <>
-      <Button
-        text="Read QR code"
-        label={`Read QR code for ${name}`}
-        title="From a picture, which can also be pasted or dropped here"
-        aria-disabled={reading}
-        onClick={() => input.current!.click()}
-      />
-      <input
-        ref={input}
-        type="file"
-        accept="image/*"
-        hidden
-        aria-label={`Picture of the QR code for ${name}`}
-        onChange={() => {
-          read([...input.current!.files!]);
-          input.current!.value = ""; // The same picture can be chosen again.
-        }}
-      />
-      {over && (
-        <p class="drop-here">
-          <span>Drop the picture of a QR code</span>
-        </p>
-      )}
-    </>
-  );
-}
-
-/** Reads the first of some pictures, one at a time. */
-function useReading(name: string, onRead: QrProps["onRead"]) {
   const reading = useSignal(false);
   /** The form accepts input while a picture is read. Undefined after the field was removed. */
   const latest = useRef<QrProps["onRead"]>(undefined);
@@ -265,6 +218,7 @@ function useReading(name: string, onRead: QrProps["onRead"]) {
     latest.current = onRead;
     return () => (latest.current = undefined);
   });
+  /** Reads the first of some pictures, one at a time. */
   const readFirst = async ([picture]: readonly File[]): Promise<void> => {
     if (!picture || reading.value) return;
     reading.value = true;
@@ -279,5 +233,31 @@ function useReading(name: string, onRead: QrProps["onRead"]) {
     }
     reading.value = false;
   };
-  return { read: useCallback((pictures: readonly File[]) => void readFirst(pictures), []), reading: reading.value };
+  const read = useCallback((pictures: readonly File[]) => void readFirst(pictures), [name]);
+  const over = useDrop(() => zone.current, read);
+  useLayoutEffect(() => {
+    const onPaste = (event: ClipboardEvent) => {
+      const pictures = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
+      // Office programs put a picture of a text beside it.
+      if (pictures.length === 0 || event.clipboardData!.types.includes("text/plain")) return;
+      event.preventDefault();
+      read(pictures);
+    };
+    const element = zone.current!;
+    element.addEventListener("paste", onPaste);
+    return () => element.removeEventListener("paste", onPaste);
+  }, [read]);
+  return (
+    <>
+      <Button
+        text="Read QR code"
+        label={`Read QR code for ${name}`}
+        title="From a picture, which can also be pasted or dropped here"
+        aria-disabled={reading.value}
+        onClick={() => input.current!.click()}
+      />
+      <FileInput input={input} onFiles={read} accept="image/*" label={`Picture of the QR code for ${name}`} />
+      {over && <DropHere text="Drop the picture of a QR code" />}
+    </>
+  );
 }

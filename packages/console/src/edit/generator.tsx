@@ -1,13 +1,13 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { CHARACTER_SET_NAMES, CHARACTER_SETS, type CharacterSet, DEFAULT_RECIPE, RECIPE_LENGTH } from "@item-vault/model/recipe";
+import { Check } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { Form } from "../ui/form.tsx";
 import { SecretText } from "../ui/reveal.tsx";
 import { named } from "../ui/texts.ts";
 import { generate } from "./draft.ts";
-import { Button } from "../ui/button.tsx";
-
-/** The dialog that makes a password in the browser, and shows its strength. */
+import { TextInput } from "./inputs.tsx";
 
 interface Props {
   readonly name: string;
@@ -27,6 +27,7 @@ const strengthOf = (bits: number): string => `${STRENGTHS.find(([bound]) => bits
 
 const SETS: Readonly<Record<CharacterSet, string>> = { LETTERS: "Letters", DIGITS: "Digits", SYMBOLS: "Symbols" };
 
+/** The dialog that makes a password in the browser, and shows its strength. */
 export function Generator({ name, onUse, onClose }: Props) {
   const length = useSignal<number>(DEFAULT_RECIPE.length);
   const sets = useSignal<readonly CharacterSet[]>(DEFAULT_RECIPE.characterSets);
@@ -38,12 +39,13 @@ export function Generator({ name, onUse, onClose }: Props) {
   );
   return (
     <Dialog title={`Generate ${named(name)}`} onClose={onClose}>
-      <form
-        class="generator"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (password) onUse(password.value);
-        }}
+      <Form
+        look="generator"
+        action={() => onUse(password!.value)}
+        submit="Use password"
+        disabled={!password}
+        cancel="Regenerate"
+        onCancel={() => drawn.value++}
       >
         {/* A screen reader must not say each value aloud while the settings change. */}
         <output class="generated" aria-label="Generated value" aria-live="off">
@@ -54,22 +56,13 @@ export function Generator({ name, onUse, onClose }: Props) {
         </p>
         <Length value={length.value} onChange={(next) => (length.value = next)} />
         <CharacterSets sets={sets} />
-        <label>
-          Exclude
-          <input
-            type="text"
-            placeholder="e.g. 0O1lI"
-            autocomplete="off"
-            spellcheck={false}
-            value={excluded.value}
-            onInput={(event) => (excluded.value = event.currentTarget.value)}
-          />
-        </label>
-        <div class="buttons">
-          <Button text="Regenerate" onClick={() => drawn.value++} />
-          <Button type="submit" text="Use password" class="primary" disabled={!password} />
-        </div>
-      </form>
+        <TextInput
+          label="Exclude"
+          value={excluded.value}
+          onChange={(characters) => (excluded.value = characters)}
+          input={{ placeholder: "e.g. 0O1lI", spellcheck: false }}
+        />
+      </Form>
     </Dialog>
   );
 }
@@ -78,19 +71,14 @@ const CharacterSets = ({ sets }: { readonly sets: Signal<readonly CharacterSet[]
   <fieldset class="sets">
     <legend>Characters</legend>
     {CHARACTER_SET_NAMES.map((set) => (
-      <label key={set} class="check">
-        <input
-          type="checkbox"
-          checked={sets.value.includes(set)}
-          onChange={({ currentTarget }) =>
-            (sets.value = CHARACTER_SET_NAMES.filter((each) =>
-              each === set ? currentTarget.checked : sets.value.includes(each),
-            ))
-          }
-        />
-        {SETS[set]}
-        {set === "SYMBOLS" && <code>{CHARACTER_SETS[set]}</code>}
-      </label>
+      <Check
+        key={set}
+        label={[SETS[set], set === "SYMBOLS" && <code>{CHARACTER_SETS[set]}</code>]}
+        checked={sets.value.includes(set)}
+        onChange={(checked) =>
+          (sets.value = CHARACTER_SET_NAMES.filter((each) => (each === set ? checked : sets.value.includes(each))))
+        }
+      />
     ))}
   </fieldset>
 );

@@ -2,8 +2,6 @@ import { fits, LIMITS } from "@item-vault/model/limits";
 import { afterRender } from "../ui/page.tsx";
 import { Button } from "../ui/button.tsx";
 
-/** The inputs that the parts of the form share. */
-
 /** Refuses a text that the service would refuse (contract 12.1). `limit` is in bytes of UTF-8. */
 export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number = LIMITS.string): void {
   element.setCustomValidity(fits(element.value, limit) ? "" : `This text is longer than ${limit / 1024} KiB.`);

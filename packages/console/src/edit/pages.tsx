@@ -2,12 +2,13 @@ import type { Item } from "@item-vault/client";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { listedEntries, query } from "../state/chosen-list.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
+import { pathOf } from "../state/item-writes.ts";
 import { creatableVaults, dropItem, may } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
-import { Failure } from "../ui/failure.tsx";
+import { Pending } from "../ui/failure.tsx";
 import { BackLink } from "../ui/page.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { isolate } from "../ui/texts.ts";
@@ -20,8 +21,6 @@ import { ItemForm } from "./form.tsx";
 import { templateOf } from "./new-draft.ts";
 import { Button } from "../ui/button.tsx";
 
-/** The pages that edit an Item and make a new one. */
-
 export function EditPage() {
   const { vault = "", item = "" } = route.value;
   const { value } = open;
@@ -30,8 +29,7 @@ export function EditPage() {
   if (value.state === "loaded" && value.key === itemKey(vault, item) && may(vault, "w")) begun.current ??= value.opened;
   if (begun.current) return <Edit vault={vault} opened={begun.current} />;
   if (!may(vault, "w")) return <p class="empty">You don’t have permission to change items in this vault.</p>;
-  if (value.state === "failed") return <Failure error={value.error} retry={() => void openItem(vault, item)} />;
-  return <p class="quiet">Loading…</p>;
+  return <Pending error={value.state === "failed" ? value.error : undefined} retry={() => void openItem(vault, item)} />;
 }
 
 function Edit({ vault, opened }: { readonly vault: string; readonly opened: Opened }) {
@@ -50,8 +48,7 @@ export function NewPage() {
 }
 
 /** The Item itself; the list for a new one. */
-const placeOf = (item: Item | undefined): Route =>
-  item ? { view: "items", vault: item.vault.id, item: item.id } : { view: "items" };
+const placeOf = (item: Item | undefined): Route => ({ view: "items", ...(item && pathOf(item)) });
 
 /** A form, or its replacement: a conflict, or the Item's deletion by another client. */
 function EditorView({ editor, title }: { readonly editor: Editor; readonly title: string }) {

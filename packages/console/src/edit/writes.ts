@@ -1,7 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import * as requests from "../state/item-writes.ts";
-import type { ItemPath } from "../state/item-writes.ts";
+import { type ItemPath, pathOf } from "../state/item-writes.ts";
 import { isErrorKind, isGone, isUncertain } from "../failures/explain.ts";
 import { DEFAULT_RECIPE } from "@item-vault/model/recipe";
 import { draftOf } from "../items/draft.ts";
@@ -15,8 +15,6 @@ import { generate, withField } from "./draft.ts";
 import { operationsOf } from "./requests.ts";
 
 /** The writes of the buttons of an Item. A failure is told by a message. */
-
-const pathOf = ({ vault, id }: Pick<Item, "id" | "vault">): ItemPath => ({ vault: vault.id, item: id });
 
 /** Makes a write of one attribute. Its message, which undoes it, outlives the open Item, and so has no values. */
 function setterOf(write: (path: ItemPath, value: boolean) => Promise<Written>, done: string, undone: string) {
@@ -44,17 +42,14 @@ function tell({ vault, item }: ItemPath, error: unknown): void {
   if (isOutdated && isOpen(vault, item)) void openItem(vault, item);
 }
 
-export async function rotate({ item, etag }: Opened, field: Field): Promise<Rotated | undefined> {
+export async function rotate(opened: Opened, field: Field): Promise<Rotated | undefined> {
+  const { item } = opened;
   const draft = draftOf(item);
   const after = generate(DEFAULT_RECIPE)!.value;
   const values = { name: labelOf(field), before: field.value, after, version: item.version };
   const body = operationsOf(draft, withField(draft, field.id, { value: after }));
   try {
-    const written = await call("PATCH /v1/vaults/{vault}/items/{item}", {
-      path: pathOf(item),
-      headers: { "If-Match": etag },
-      body,
-    });
+    const written = await requests.patchItem(opened, body);
     takeWritten(written);
     return { ...values, isWritten: true, undo: undoChange(written) };
   } catch (error) {

@@ -9,7 +9,7 @@ import { type Opened, refreshItem } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
 import { FormDialog } from "../ui/form.tsx";
-import { useDrop } from "../ui/drop.ts";
+import { DropHere, FileInput, useDrop } from "../ui/drop.tsx";
 import { quoted, marked } from "../ui/texts.ts";
 import { formatSize } from "../ui/size.ts";
 import { FileRow, Transfer } from "./file-row.tsx";
@@ -31,7 +31,16 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
   const mayWrite = may(target.vault, "w");
   const add = useCallback((files: readonly File[]) => mayWrite && addUploads(target, files), [item.id, mayWrite]);
   const over = useDrop(() => section.current?.closest("article"), add);
-  const { input, choose, onChoose } = useChoice(target);
+  const input = useRef<HTMLInputElement>(null);
+  /** The File whose content is replaced by the chosen one; undefined while files are added. */
+  const replaced = useRef<StoredFile>(undefined);
+  const choose = (file?: StoredFile) => {
+    replaced.current = file;
+    input.current!.multiple = file === undefined;
+    input.current!.click();
+  };
+  const onChoose = (files: readonly File[]) =>
+    addUploads({ ...target, ...(replaced.current && { replaces: replaced.current }) }, files);
   const changesOf = (file: StoredFile) => [
     { label: "Replace content…", run: () => choose(file) },
     { label: "Delete…", run: () => setDeletion(file) },
@@ -66,33 +75,12 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
       </header>
       {rows.length > 0 && <ul>{rows}</ul>}
       {mayWrite && <p class="quiet drop-hint">Drop files here, up to {formatSize(LIMITS.file)} each</p>}
-      <input ref={input} type="file" hidden aria-label="Files to add" onChange={onChoose} />
-      {over && mayWrite && (
-        <p class="drop-here">
-          <span>Drop to add to this item</span>
-        </p>
-      )}
+      <FileInput input={input} label="Files to add" onFiles={onChoose} />
+      {over && mayWrite && <DropHere text="Drop to add to this item" />}
       {preview && <PreviewDialog item={item} file={preview} onClose={() => setPreview(undefined)} />}
       {deletion && <DeleteDialog item={item} file={deletion} onClose={closeDeletion} />}
     </section>
   );
-}
-
-/** The browser's dialog that chooses files to add, or one that replaces the content of a File. */
-function useChoice(target: { readonly vault: string; readonly item: string }) {
-  const input = useRef<HTMLInputElement>(null);
-  const replaced = useRef<StoredFile>(undefined);
-  const choose = (file?: StoredFile) => {
-    replaced.current = file;
-    input.current!.multiple = file === undefined;
-    input.current!.click();
-  };
-  const onChoose = () => {
-    const { current } = replaced;
-    addUploads({ ...target, ...(current && { replaces: current }) }, [...input.current!.files!]);
-    input.current!.value = ""; // The same file can be chosen again.
-  };
-  return { input, choose, onChoose };
 }
 
 function DeleteDialog({ item: { id, vault }, file, onClose }: Readonly<{ item: Item; file: Named; onClose: () => void }>) {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
 import { loadContent } from "../state/content.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { Failure } from "../ui/failure.tsx";
+import { Pending } from "../ui/failure.tsx";
 import { useLoaded } from "../ui/loaded.ts";
 import { kindOf } from "./content-kind.ts";
 
@@ -30,9 +30,7 @@ export function PreviewDialog({ item, file, onClose }: Readonly<{ item: Item; fi
   return (
     <Dialog title={file.name} onClose={onClose}>
       <div class="preview">
-        {error !== undefined && <Failure error={error} retry={retry} />}
-        {error === undefined && !preview && <p class="quiet">Loading…</p>}
-        {preview && <Shown preview={preview} name={file.name} />}
+        {preview ? <Shown preview={preview} name={file.name} /> : <Pending error={error} retry={retry} />}
       </div>
     </Dialog>
   );

@@ -2,8 +2,6 @@ import type { Difference } from "./difference.ts";
 import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 import { Button } from "../ui/button.tsx";
 
-/** The differences between two states of an Item: a row for each, with the value of each side. */
-
 interface Props {
   readonly rows: readonly Difference[];
   /** The names of the two sides. */
@@ -13,10 +11,11 @@ interface Props {
   readonly onRestore?: ((row: Difference) => void) | undefined;
 }
 
+/** The differences between two states of an Item: a row for each, with the value of each side. */
 export function DifferenceTable({ rows, before, after, onRestore }: Props) {
   if (rows.length === 0) return <p class="quiet">{before} has the same content as the current version.</p>;
   return (
-    <table class="difference">
+    <table class="cards difference">
       <thead>
         <tr>
           <th scope="col">

@@ -33,7 +33,7 @@ export function difference(before: Item, after: Item): Difference[] {
     ...differingParts(now, old).flatMap((part) =>
       part.kind === "section"
         ? compareSection(part.id, old, now)
-        : (part.kind === "field" ? compareField(part.id, old, now) : ROWS[part.kind](old, now)).map((row) =>
+        : (part.kind === "field" ? compareField(part.id, old, now) : compareAttribute(part.kind, old, now)).map((row) =>
             Object.assign(row, { part }),
           ),
     ),
@@ -43,19 +43,12 @@ export function difference(before: Item, after: Item): Difference[] {
   ];
 }
 
-const compareTexts = (kind: Attribute, before: Draft, after: Draft): Difference[] => {
+function compareAttribute(kind: Attribute, before: Draft, after: Draft): Difference[] {
+  if (kind === "urls") return joinReplaced(compareParts("urls", "URL", urlParts(before), urlParts(after)));
+  if (kind === "tags") return compareParts("tags", "Tag", tagParts(before), tagParts(after));
   const { name, textOf } = ATTRIBUTE_TEXTS[kind];
   return compare(kind, name, textOf(before), textOf(after));
-};
-
-/** The rows of an attribute that differs. */
-const ROWS: Readonly<Record<Attribute, (before: Draft, after: Draft) => Difference[]>> = {
-  title: (before, after) => compareTexts("title", before, after),
-  category: (before, after) => compareTexts("category", before, after),
-  favorite: (before, after) => compareTexts("favorite", before, after),
-  urls: (before, after) => joinReplaced(compareParts("urls", "URL", urlParts(before), urlParts(after))),
-  tags: (before, after) => compareParts("tags", "Tag", tagParts(before), tagParts(after)),
-};
+}
 
 const compareSection = (id: string, before: Draft, after: Draft): Difference[] =>
   compare(`sections/${id}`, "Section", labelOfSection(before, id), labelOfSection(after, id));
@@ -139,8 +132,6 @@ function joinReplaced(rows: readonly Difference[]): Difference[] {
     .flatMap(({ key, name, after }, index) => compare(key, name, removed[index]!.before, after));
   return [...joined, ...added.slice(pairs), ...removed.slice(pairs), ...rows.filter(({ kind }) => kind === "changed")];
 }
-
-/** The lists of an Item, as they are compared (difference.ts). */
 
 /** Something that an Item has several of, as it is compared: by its key. */
 interface Part {

@@ -3,12 +3,13 @@ import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
 import { explain, isErrorKind } from "../failures/explain.ts";
 import type { Difference } from "./difference.ts";
+import { patchItem, pathOf, restoreVersion } from "../state/item-writes.ts";
 import { may } from "../state/items.ts";
 import { type Opened, refreshItem, takeWritten } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
 import { showFailure, showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
-import { Failure } from "../ui/failure.tsx";
+import { Pending } from "../ui/failure.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
 import { loadDifference, loadVersion } from "./load-version.ts";
 import { capitalized } from "../ui/texts.ts";
@@ -33,7 +34,8 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   const { item, etag } = opened;
   const { data: rows, error, retry } = useLoaded(() => loadDifference(item, version), [etag]);
   const busy = useSignal(false);
-  const restore = async (write: () => Promise<void>) => {
+  /** Tells a failure. After a conflict, the version is compared with the latest one. */
+  const run = async (write: () => Promise<void>) => {
     busy.value = true;
     try {
       await write();
@@ -47,17 +49,15 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   const writable = may(item.vault.id, "r") && may(item.vault.id, "w");
   return (
     <div id={id} class="version-panel">
-      {error !== undefined ? (
-        <Failure error={error} retry={retry} />
-      ) : rows === undefined ? (
-        <p class="quiet">Loading…</p>
-      ) : (
+      {rows ? (
         <DifferenceTable
           rows={rows}
           before={`Version ${version}`}
           after="Current"
-          onRestore={writable ? (row) => void restore(() => restoreRow(opened, version, row)) : undefined}
+          onRestore={writable ? (row) => void run(() => restoreRow(opened, version, row)) : undefined}
         />
+      ) : (
+        <Pending error={error} retry={retry} />
       )}
       <p class="actions">
         {writable && (
@@ -65,7 +65,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
             text={`Restore version ${version}`}
             class="primary"
             disabled={busy.value || rows === undefined}
-            onClick={() => void restore(() => restoreVersion(opened, version))}
+            onClick={() => void run(() => restore(opened, version))}
           />
         )}
         {may(item.vault.id, "d") && <DestroyVersion item={item} version={version} onDestroyed={onDestroyed} />}
@@ -74,28 +74,20 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   );
 }
 
-/** Throws an ItemVaultError; 412 if the Item was changed since it was loaded. */
-async function restoreVersion({ item, etag }: Opened, version: number): Promise<void> {
-  const path = { vault: item.vault.id, item: item.id, version };
-  const restored = await call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", {
-    path,
-    headers: { "If-Match": etag },
-  });
+async function restore(opened: Opened, version: number): Promise<void> {
+  const restored = await restoreVersion(pathOf(opened.item), version, opened.etag);
   takeWritten(restored);
   // After a slow request the user may be elsewhere.
-  if (route.value.item === item.id && route.value.page === "history")
-    navigate({ view: "items", vault: item.vault.id, item: item.id });
+  if (route.value.item === opened.item.id && route.value.page === "history") navigate({ view: "items", ...pathOf(opened.item) });
   showToast(`Version ${version} restored`, "done", undoChange(restored));
 }
 
-/** Restores the attribute or field of a row, and leaves the rest of the Item as it is. Throws as `restoreVersion` does. */
-async function restoreRow({ item, etag }: Opened, version: number, { name, part }: Difference): Promise<void> {
-  const before = await loadVersion(item, version);
+/** Restores the attribute or field of a row, and leaves the rest of the Item as it is. */
+async function restoreRow(opened: Opened, version: number, { name, part }: Difference): Promise<void> {
+  const before = await loadVersion(opened.item, version);
   const { operationsOf } = await import("../edit/requests.ts");
-  const now = draftOf(item);
-  const body = operationsOf(now, withPart(now, draftOf(before), part!));
-  const path = { vault: item.vault.id, item: item.id };
-  const restored = await call("PATCH /v1/vaults/{vault}/items/{item}", { path, headers: { "If-Match": etag }, body });
+  const now = draftOf(opened.item);
+  const restored = await patchItem(opened, operationsOf(now, withPart(now, draftOf(before), part!)));
   takeWritten(restored);
   showToast(`${capitalized(name)} restored from version ${version}`, "done", undoChange(restored));
 }
@@ -103,7 +95,7 @@ async function restoreRow({ item, etag }: Opened, version: number, { name, part 
 /** The button that destroys a version, after a second step. */
 function DestroyVersion({ item, version, onDestroyed }: Omit<Props, "id" | "opened"> & { readonly item: Item }) {
   const destroy = async () => {
-    const path = { vault: item.vault.id, item: item.id, version };
+    const path = { ...pathOf(item), version };
     // A missing version was destroyed by a request whose answer was lost, or by another client.
     await call("DELETE /v1/vaults/{vault}/items/{item}/versions/{version}", { path }).catch((error: unknown) => {
       if (!isErrorKind(error, "version_not_found")) throw error;

@@ -6,7 +6,7 @@ import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import { listState, transferTargets } from "../state/items.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
-import { useDrop } from "../ui/drop.ts";
+import { useDrop } from "../ui/drop.tsx";
 import { Alert, Failure } from "../ui/failure.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";

@@ -5,8 +5,6 @@ import { Menu, type MenuAction } from "../ui/menu.tsx";
 import { copyKeyOf } from "./copy-keys.ts";
 import { type FieldProps, labelOf } from "./field-types.ts";
 
-/** The buttons of a field. */
-
 interface CopyProps {
   /** The name of the value. */
   readonly name: string;

@@ -3,8 +3,6 @@ import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 import { isSecretType } from "@item-vault/model/secret-types";
 import { capitalized } from "../ui/texts.ts";
 
-/** The display of the value of each type of field. */
-
 /** The props of a field. They include the Item, for references to the field and for copying its value. */
 export interface FieldProps {
   readonly field: Field;

@@ -20,8 +20,7 @@ import {
   vaultName,
   vaults,
 } from "../state/items.ts";
-import { addressOf, navigate, route } from "../state/route.ts";
-import { itemKey } from "../state/item-key.ts";
+import { addressOf, keyInAddress, navigate, route } from "../state/route.ts";
 import type { Entry } from "../state/search.ts";
 import { isSelected, selectedItems, clearSelection, selectListed, selectTo, toggleItem } from "../state/selection.ts";
 import { Failure } from "../ui/failure.tsx";
@@ -34,8 +33,6 @@ import { NewItemButton } from "./new-item.tsx";
 import { Tile } from "./tile.tsx";
 import type { ItemSummary } from "@item-vault/client";
 import { Button } from "../ui/button.tsx";
-
-/** The list of Items. */
 
 const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx"), "BulkBar");
 
@@ -75,17 +72,11 @@ function Content() {
       label="Items"
       rows={listedEntries.value}
       keyOf={({ key }) => key}
-      current={routeKey()}
+      current={keyInAddress()}
       query={query.value}
       row={(entry, tabIndex) => <Row entry={entry} tabIndex={tabIndex} />}
     />
   );
-}
-
-/** The key of the Item that the address names. */
-function routeKey(): string | undefined {
-  const { vault, item } = route.value;
-  return vault === undefined || item === undefined ? undefined : itemKey(vault, item);
 }
 
 function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
@@ -102,7 +93,7 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
       tabIndex={tabIndex}
       data-item={key}
       class={selected ? "selected" : ""}
-      aria-current={routeKey() === key ? "page" : undefined}
+      aria-current={keyInAddress() === key ? "page" : undefined}
     >
       <Tile title={item.title} category={item.category} data-selects />
       <span class="title">{titleOf(item)}</span>

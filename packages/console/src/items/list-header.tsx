@@ -10,7 +10,6 @@ import { NewItemButton } from "./new-item.tsx";
 import { afterRender } from "../ui/page.tsx";
 
 /** Above the list: the search field, which list is shown, how many Items it has, and their order. */
-
 export function ListHeader() {
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => {

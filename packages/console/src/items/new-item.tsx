@@ -4,15 +4,8 @@ import { navigate, route } from "../state/route.ts";
 import { Icon } from "../ui/icon.tsx";
 import { byChanged, type Entry } from "../state/search.ts";
 
-/** The button that begins a new Item. */
-
-interface Props {
-  readonly class: string;
-  /** True if the button shows its name. */
-  readonly label: boolean;
-}
-
-export const NewItemButton = ({ label, ...rest }: Props) =>
+/** The button that begins a new Item. `label`: it shows its name. */
+export const NewItemButton = ({ label, ...rest }: { readonly class: string; readonly label: boolean }) =>
   canBeginItem() && (
     <button type="button" {...rest} aria-label="New item" title="New item" onClick={beginItem}>
       <Icon name="plus" />

@@ -1,8 +1,6 @@
 import { knownCategory } from "./categories.ts";
 import type { Category } from "@item-vault/client";
 
-/** The face of an Item: of a login the first letter of its title, on a colour that the title always has; otherwise the category's icon. */
-
 interface Props {
   readonly title: string;
   readonly category: string;
@@ -10,6 +8,7 @@ interface Props {
   readonly "data-selects"?: true;
 }
 
+/** The face of an Item: of a login the first letter of its title, on a colour that the title always has; otherwise the category's icon. */
 export function Tile({ title, category, ...rest }: Props) {
   const [first = ""] = title.trim();
   const hasLetter = category === "LOGIN" && /[\p{L}\p{N}]/u.test(first);

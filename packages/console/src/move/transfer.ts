@@ -1,9 +1,8 @@
 import { type File, type Item, ItemVaultError } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import { isErrorKind, isGone, isUncertain, Problem } from "../failures/explain.ts";
-import { dispositionOf } from "../files/disposition.ts";
 import { call } from "../state/client.ts";
-import { loadContent } from "../state/content.ts";
+import { dispositionOf, loadContent } from "../state/content.ts";
 import type { Opened } from "../state/opened.ts";
 
 /**

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemSummary } from "@item-vault/client";
@@ -13,7 +12,7 @@ import { afterRender, focusTitle, Page } from "../ui/page.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { plural } from "../ui/plural.ts";
 import { VaultFilter } from "../ui/controls.tsx";
-import { checkItems, type CheckResult } from "./check.ts";
+import { checkItems, type CheckResult, type Finding } from "./check.ts";
 import { GROUP_LIST } from "./groups.ts";
 import { Button } from "../ui/button.tsx";
 
@@ -126,13 +125,7 @@ const Result = ({ findings, read, without, failed, waiting }: CheckResult) => (
   </>
 );
 
-interface PartProps {
-  readonly title: string;
-  readonly text: string;
-  readonly findings: CheckResult["findings"]["weak"];
-}
-
-function Part({ title, text, findings }: PartProps): ComponentChildren {
+function Part({ title, text, findings }: Readonly<{ title: string; text: string; findings: readonly Finding[] }>) {
   const count = findings.reduce((sum, { items }) => sum + items.length, 0);
   return (
     <section aria-label={title}>

@@ -6,8 +6,6 @@ import { copy } from "../ui/clipboard.ts";
 import type { MenuAction } from "../ui/menu.tsx";
 import type { Surroundings, Target } from "./build.ts";
 
-/** The actions of menus that copy references. */
-
 let loaded: typeof import("./build.ts") | undefined;
 
 /** Loads the script when a menu opens, because Safari permits copying only directly after a click. */

@@ -1,5 +1,6 @@
 import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
 import { call } from "./client.ts";
+import { pathOf } from "./item-writes.ts";
 
 /** Contents of Files, loaded only when they are asked for. */
 
@@ -20,7 +21,7 @@ const CONTENT = "/files/{file}/content";
 /** Loads a whole content. Throws an ItemVaultError, of kind `network` if it ended early, or the reason of the aborted `signal`. */
 export async function loadContent(item: Owner, file: StoredFile, options: Options = {}): Promise<Blob> {
   const { signal, version, first, onBytes } = options;
-  const path = { vault: item.vault.id, item: item.id, file: file.id };
+  const path = { ...pathOf(item), file: file.id };
   const request = {
     path,
     ...(signal && { signal }),
@@ -43,3 +44,10 @@ export async function loadContent(item: Owner, file: StoredFile, options: Option
     throw new ItemVaultError("The download ended early", { kind: "network", status: 0 });
   }
 }
+
+/** An extended value of a header (RFC 8187 section 3.2.1). */
+const encodeName = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+
+/** The header with the name of a File that is uploaded: in a query it would be logged, and names of Files are encrypted in the service. */
+export const dispositionOf = (name: string): string => `attachment; filename*=UTF-8''${encodeName(name)}`;

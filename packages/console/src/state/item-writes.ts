@@ -1,8 +1,7 @@
-import type { Item } from "@item-vault/client";
+import type { Item, PatchOperation } from "@item-vault/client";
 import { call } from "./client.ts";
+import type { Opened } from "./opened.ts";
 import { isGone } from "../failures/explain.ts";
-
-/** The writes of an Item that depend on nothing else of it, and so carry no If-Match. */
 
 /** The ids of an Item, as the paths of requests have them. */
 export interface ItemPath {
@@ -10,6 +9,20 @@ export interface ItemPath {
   readonly item: string;
 }
 
+export const pathOf = ({ vault, id }: Pick<Item, "id" | "vault">): ItemPath => ({ vault: vault.id, item: id });
+
+/** Changes the Item as it was opened. Throws as `call` does; 412 if it was changed since. */
+export const patchItem = ({ item, etag }: Opened, body: PatchOperation[]) =>
+  call("PATCH /v1/vaults/{vault}/items/{item}", { path: pathOf(item), headers: { "If-Match": etag }, body });
+
+/** Makes an earlier version of the Item the current one. Throws as `patchItem` does. */
+export const restoreVersion = (path: ItemPath, version: number, etag: string) =>
+  call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", {
+    path: { ...path, version },
+    headers: { "If-Match": etag },
+  });
+
+// These depend on nothing else of the Item, and so carry no If-Match.
 export const setFavorite = (path: ItemPath, favorite: boolean) =>
   call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "replace", path: "/favorite", value: favorite }] });
 

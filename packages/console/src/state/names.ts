@@ -4,8 +4,6 @@ import { call } from "./client.ts";
 import { may } from "./items.ts";
 import { session } from "./session.ts";
 
-/** The names of those who wrote, by their ids. */
-
 /** Who writes without a token (contract 13.11). */
 const OTHERS: Readonly<Record<string, string>> = { admin: "the administrator", service: "the service", "": "unknown" };
 

@@ -1,8 +1,15 @@
 import { computed, signal } from "@preact/signals";
+import { itemKey } from "./item-key.ts";
 import { formatRoute, parseRoute, type Route } from "../routes.ts";
 
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));
+
+/** Returns the key of the Item that the address names. */
+export function keyInAddress(): string | undefined {
+  const { vault, item } = route.value;
+  return vault === undefined || item === undefined ? undefined : itemKey(vault, item);
+}
 
 /** Returns the address of a place. Among the Items the list stays, unless another list is named. */
 export const addressOf = (to: Route): string =>

@@ -1,5 +1,5 @@
 import { isGone, Problem } from "../failures/explain.ts";
-import { type ItemPath, restoreItem } from "./item-writes.ts";
+import { type ItemPath, restoreItem, restoreVersion } from "./item-writes.ts";
 import { call } from "./client.ts";
 import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
@@ -17,11 +17,8 @@ export const undo = (run: () => Promise<void>): Action => ({
 /** After an Item was changed: restores the version before, unless somebody has written since. Undefined where there is none. */
 export function undoChange({ data: { id, vault, version }, etag = "" }: Written): Action | undefined {
   if (version < 2 || !may(vault.id, "r") || session.value!.settings.versionsKept === 0) return undefined;
-  const path = { vault: vault.id, item: id, version: version - 1 };
   return undo(async () => {
-    takeWritten(
-      await call("POST /v1/vaults/{vault}/items/{item}/versions/{version}/restore", { path, headers: { "If-Match": etag } }),
-    );
+    takeWritten(await restoreVersion({ vault: vault.id, item: id }, version - 1, etag));
     showToast("Undone");
   });
 }

@@ -1,7 +1,5 @@
 import { type Column, Table } from "./table.tsx";
 
-/** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
-
 interface Bar {
   readonly label: string;
   /** One value for each series, in their order. */
@@ -20,6 +18,7 @@ const GAP = 4;
 /** Least number of bars for which the chart has room, so that a few bars are not as wide as the page. */
 const LEAST_BARS = 24;
 
+/** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
 export function Chart({ title, series, bars }: Props) {
   const columns: Column<Bar>[] = [
     { label: "Name", cell: ({ label }) => label },

@@ -2,10 +2,8 @@ import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import type { Vault } from "@item-vault/client";
 
-/** Controls of forms with their labels. */
-
 interface CheckProps {
-  readonly label: string;
+  readonly label: ComponentChildren;
   readonly name?: string;
   /** Controlled by the caller, or the state at first. */
   readonly checked?: boolean;

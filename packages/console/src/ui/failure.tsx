@@ -17,6 +17,10 @@ export const Alert = ({ children }: { readonly children: ComponentChildren }) =>
   </p>
 );
 
+/** In place of what is being loaded: that it is, or why it could not be. */
+export const Pending = ({ error, retry }: Readonly<{ error: unknown; retry: () => void }>) =>
+  error === undefined ? <p class="quiet">Loading…</p> : <Failure error={error} retry={retry} />;
+
 /** A failure in words, with a button to retry if that can help. A failure without a network is retried when it is back. */
 export function Failure({ error, retry, children }: Props) {
   const isOffline = isErrorKind(error, "network") && retry !== undefined;

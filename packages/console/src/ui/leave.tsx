@@ -2,8 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { holdAddress, leaveFor } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { Dialog } from "./dialog.tsx";
-import { Form } from "./form.tsx";
+import { FormDialog } from "./form.tsx";
 
 /** Asks before a place with unsaved data is left: by a link, by the back button, or by closing the page. */
 
@@ -59,10 +58,8 @@ export function LeaveGuard({ changed, title, text, stay: cancel, leave: submit, 
     leaveFor(address);
   };
   return (
-    <Dialog title={title} onClose={stay}>
-      <Form action={leave} submit={submit} danger cancel={cancel} onCancel={stay}>
-        <p>{text}</p>
-      </Form>
-    </Dialog>
+    <FormDialog title={title} action={leave} submit={submit} danger cancel={cancel} onClose={stay}>
+      <p>{text}</p>
+    </FormDialog>
   );
 }

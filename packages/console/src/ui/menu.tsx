@@ -2,8 +2,6 @@ import { useCallback, useId, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icon.tsx";
 import { Button } from "./button.tsx";
 
-/** A button that opens a short list of further actions beside it. Escape and a click elsewhere close it. */
-
 export interface MenuAction {
   readonly label: string;
   /** The name for screen readers, in place of the label. */
@@ -21,6 +19,7 @@ interface Props {
   readonly onOpen?: () => void;
 }
 
+/** A button that opens a short list of further actions beside it. Escape and a click elsewhere close it. */
 export function Menu({ label, actions, icon = "more", onOpen }: Props) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);

@@ -1,8 +1,6 @@
 import { plural } from "./plural.ts";
 import { DAY_MS, formatTime } from "./time.ts";
 
-/** The retention of deleted Items. */
-
 /** The setting of the service, as the session has it (contract 24.4). */
 interface Retention {
   readonly deletedRetentionDays: number;

@@ -2,8 +2,6 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Button } from "./button.tsx";
 
-/** Values that are hidden until they are revealed. */
-
 /** Time for which a value stays revealed. */
 const REVEALED = 30_000; // milliseconds
 

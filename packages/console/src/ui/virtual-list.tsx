@@ -23,9 +23,6 @@ const ROW_HEIGHT = 52; // pixels
 export const Skeleton = () => (
   <div class="skeleton" aria-busy="true" style={{ "--row": `${ROW_HEIGHT}px` }}>
     <span class="unseen">Loading…</span>
-    {Array.from({ length: 8 }, (_, row) => (
-      <i key={row} />
-    ))}
   </div>
 );
 

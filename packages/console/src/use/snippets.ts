@@ -73,11 +73,7 @@ const byReference =
 
 export const SNIPPETS: readonly Snippet[] = [
   { name: "Reference", language: "text", format: byReference((reference) => reference) },
-  {
-    name: "Command line",
-    language: "sh",
-    format: byReference((reference) => `item-vault read ${sh(reference)}`),
-  },
+  { name: "Command line", language: "sh", format: byReference((reference) => `item-vault read ${sh(reference)}`) },
   {
     name: "Run a program",
     language: "sh",

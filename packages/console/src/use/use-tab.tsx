@@ -7,16 +7,16 @@ import { surroundings } from "../references/actions.ts";
 import { NO_REFERENCE, referenceTo } from "../references/build.ts";
 import type { Opened } from "../state/opened.ts";
 import { copy } from "../ui/clipboard.ts";
+import { Select } from "../ui/controls.tsx";
 import { shorten } from "../ui/texts.ts";
 import { SNIPPETS, type Target } from "./snippets.ts";
-
-/** Lines to copy that use a field or a File of an Item in other programs. */
 
 type Part = Field | StoredFile;
 
 const isField = (part: Part): part is Field => "type" in part;
 const nameOf = (part: Part): string => (isField(part) ? labelOf(part) : part.name);
 
+/** Lines to copy that use a field or a File of an Item in other programs. */
 export function UseTab({ opened: { item } }: { readonly opened: Opened }) {
   const parts: readonly Part[] = [...item.fields.filter(({ value }) => value !== ""), ...item.files];
   const chosen = useSignal<string | undefined>(undefined);
@@ -26,16 +26,12 @@ export function UseTab({ opened: { item } }: { readonly opened: Opened }) {
   const target = targetOf(item, part);
   return (
     <div class="use">
-      <label>
-        <span>Field or file</span>
-        <select value={part.id} onChange={(event) => (chosen.value = event.currentTarget.value)}>
-          {parts.map((each) => (
-            <option key={each.id} value={each.id}>
-              {shorten(nameOf(each))}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Field or file"
+        value={part.id}
+        options={parts.map((each) => [each.id, shorten(nameOf(each))])}
+        onChange={(id) => (chosen.value = id)}
+      />
       <p class="quiet">
         These lines name the value and never contain it. Programs need a token: issue one that reads this vault.
       </p>

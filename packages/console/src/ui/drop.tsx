@@ -1,3 +1,4 @@
+import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { showToast } from "../state/toasts.ts";
 
@@ -46,3 +47,32 @@ function filesOf({ items }: DataTransfer): File[] {
   if (files.length < all.length) showToast("Folders cannot be added. Add their files.", "failed");
   return files.flatMap((item) => item.getAsFile() ?? []);
 }
+
+/** What is shown over an element while files are held over it. */
+export const DropHere = ({ text }: { readonly text: string }) => (
+  <p class="drop-here">
+    <span>{text}</span>
+  </p>
+);
+
+interface InputProps {
+  /** Its click opens the browser's dialog that chooses files. */
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly onFiles: (files: readonly File[]) => void;
+  readonly label: string;
+  readonly accept?: string;
+}
+
+export const FileInput = ({ input, onFiles, label, accept }: InputProps) => (
+  <input
+    ref={input}
+    type="file"
+    hidden
+    aria-label={label}
+    accept={accept}
+    onChange={({ currentTarget }) => {
+      onFiles([...currentTarget.files!]);
+      currentTarget.value = ""; // The same files can be chosen again.
+    }}
+  />
+);
