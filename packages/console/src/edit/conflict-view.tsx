@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
-import type { Draft, DraftField } from "../items/draft.ts";
+import type { Draft } from "../items/draft.ts";
 import { ATTRIBUTE_TEXTS, type Part } from "../items/comparison.ts";
 import { displayOf, labelOf } from "../items/field-types.ts";
 import { ConcealedValue } from "../ui/reveal.tsx";
@@ -114,9 +114,16 @@ function PartOf({ part, sides, side, label }: Readonly<{ part: Part; sides: Side
   if (part.kind !== "field") return <p class="value">{ATTRIBUTE_TEXTS[part.kind].textOf(draft) || "Empty"}</p>;
   const field = draft.fields.find(({ id }) => id === part.id);
   if (!field) return <p class="quiet">Does not exist</p>;
+  const { value } = field;
   return (
     <>
-      <Value field={field} label={label} />
+      {value === "" ? (
+        <p class="quiet">Empty</p>
+      ) : (
+        <div class="line">
+          {displayOf(field).concealed ? <ConcealedValue name={label} value={value} /> : <span class="value">{value}</span>}
+        </div>
+      )}
       {detailsOf(part.id, mine) !== detailsOf(part.id, theirs) && <p class="quiet">{detailsOf(part.id, draft)}</p>}
     </>
   );
@@ -130,18 +137,4 @@ function detailsOf(id: string, { fields, sections }: Draft): string {
   const section = sections.find((each) => each.id === field.section);
   const place = section && `in ${isolate(section.label || "Untitled")}`;
   return [isolate(label), TYPES[type]?.label ?? type, PURPOSES[purpose], place].filter(Boolean).join(" · ");
-}
-
-/** Concealed values are hidden until they are revealed. */
-function Value({ field, label }: { readonly field: DraftField; readonly label: string }) {
-  if (field.value === "") return <p class="quiet">Empty</p>;
-  return (
-    <div class="line">
-      {displayOf(field).concealed ? (
-        <ConcealedValue name={label} value={field.value} />
-      ) : (
-        <span class="value">{field.value}</span>
-      )}
-    </div>
-  );
 }

@@ -4,7 +4,7 @@ import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isGeneratable, labelOf, titleOfField, displayOf } from "../items/field-types.ts";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
-import { checkSize, focusLater, MoveButtons, TextInput } from "./inputs.tsx";
+import { type Change, checkSize, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
 import { showFailure, showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
@@ -17,7 +17,7 @@ import { Button } from "../ui/button.tsx";
 interface Props {
   readonly field: DraftField;
   readonly draft: Draft;
-  readonly change: (draft: Draft) => void;
+  readonly change: Change;
   readonly onGenerate: (field: DraftField) => void;
 }
 
@@ -99,11 +99,8 @@ function Settings({ id, field, draft, change, set }: SettingsProps) {
 function OrderButtons({ field, draft, change }: Pick<Props, "field" | "draft" | "change">) {
   const group = fieldsOf(draft, field.section);
   const name = nameOf(field);
-  const onMove = (step: 1 | -1) => change(moveField(draft, field, step));
-  const remove = () => {
-    change({ ...draft, fields: draft.fields.filter((each) => each !== field) });
-    focusLater(addId(field.section));
-  };
+  const onMove = (step: 1 | -1, focused: string) => change(moveField(draft, field, step), focused);
+  const remove = () => change({ ...draft, fields: draft.fields.filter((each) => each !== field) }, addId(field.section));
   return (
     <div class="place">
       <MoveButtons id={field.id} name={name} index={group.indexOf(field)} length={group.length} onMove={onMove} />

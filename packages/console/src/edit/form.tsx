@@ -13,11 +13,12 @@ import { fieldsOf, move, newId, withField, withoutSection } from "./draft.ts";
 import type { Editor } from "./editor.ts";
 import { addId, FieldEditor, labelId } from "./field-editor.tsx";
 import { Generator } from "./generator.tsx";
-import { focusLater, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
+import { type Change, MoveButtons, SignButton, TextInput } from "./inputs.tsx";
 import { Check, Select } from "../ui/controls.tsx";
 import { withCategory } from "./new-draft.ts";
 import { Button } from "../ui/button.tsx";
 import { Alert } from "../ui/failure.tsx";
+import { afterRender } from "../ui/page.tsx";
 
 interface Props {
   readonly editor: Editor;
@@ -29,7 +30,10 @@ export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);
   useLayoutEffect(() => document.getElementById("item-title")?.focus(), []);
   const draft = editor.draft.value;
-  const change = (next: Draft) => (editor.draft.value = next);
+  const change: Change = (next, focused) => {
+    editor.draft.value = next;
+    if (focused !== undefined) afterRender(() => document.getElementById(focused)?.focus());
+  };
   const isNew = editor.base.value === undefined;
   const onUse = (value: string) => {
     change(withField(draft, generating.value!.id, { value }));
@@ -128,7 +132,7 @@ function explainSave(error: unknown): string {
 
 interface PartProps {
   readonly draft: Draft;
-  readonly change: (draft: Draft) => void;
+  readonly change: Change;
 }
 
 interface FieldsProps extends PartProps {
@@ -140,8 +144,7 @@ function Sections(props: FieldsProps) {
   const { draft, change } = props;
   const add = () => {
     const id = newId();
-    change({ ...draft, sections: [...draft.sections, { id, label: "" }] });
-    focusLater(`section ${id}`);
+    change({ ...draft, sections: [...draft.sections, { id, label: "" }] }, `section ${id}`);
   };
   return (
     <>
@@ -161,8 +164,7 @@ function FieldGroup({ draft, change, onGenerate, section }: FieldsProps & { read
   const add = () => {
     const id = newId();
     const field: DraftField = { id, section: section.id, type: "STRING", purpose: "", label: "", value: "" };
-    change({ ...draft, fields: [...draft.fields, field] });
-    focusLater(labelId(id));
+    change({ ...draft, fields: [...draft.fields, field] }, labelId(id));
   };
   return (
     <div class="group">
@@ -183,11 +185,8 @@ function FieldGroup({ draft, change, onGenerate, section }: FieldsProps & { read
 function SectionHeader({ draft, change, section, index }: PartProps & { readonly section: Section; readonly index: number }) {
   const { sections } = draft;
   const name = section.label || "new section";
-  const onMove = (step: 1 | -1) => change({ ...draft, sections: move(sections, index, index + step) });
-  const remove = () => {
-    change(withoutSection(draft, section.id));
-    focusLater("add-section");
-  };
+  const onMove = (step: 1 | -1, focused: string) => change({ ...draft, sections: move(sections, index, index + step) }, focused);
+  const remove = () => change(withoutSection(draft, section.id), "add-section");
   return (
     <div class="section-header">
       <TextInput
@@ -206,14 +205,9 @@ function UrlEditors({ draft, change }: PartProps) {
   const { urls } = draft;
   const set = (index: number, changes: Partial<DraftUrl>) =>
     change({ ...draft, urls: urls.with(index, { ...urls[index]!, ...changes }) });
-  const add = () => {
-    change({ ...draft, urls: [...urls, { href: "", label: "", primary: urls.length === 0 }] });
-    focusLater(`url-${urls.length}`);
-  };
-  const remove = (index: number) => {
-    change({ ...draft, urls: urls.toSpliced(index, 1) });
-    focusLater("add-url");
-  };
+  const add = () =>
+    change({ ...draft, urls: [...urls, { href: "", label: "", primary: urls.length === 0 }] }, `url-${urls.length}`);
+  const remove = (index: number) => change({ ...draft, urls: urls.toSpliced(index, 1) }, "add-url");
   return (
     <fieldset class="urls">
       <legend>URLs</legend>
@@ -249,10 +243,7 @@ function TagEditor({ draft, change }: PartProps) {
     event.preventDefault();
     add();
   };
-  const remove = (tag: string) => {
-    change({ ...draft, tags: tags.filter((each) => each !== tag) });
-    focusLater("add-tag");
-  };
+  const remove = (tag: string) => change({ ...draft, tags: tags.filter((each) => each !== tag) }, "add-tag");
   const known = new Set(entries.value.flatMap(({ item }) => item.tags).filter((tag) => !tags.includes(tag)));
   return (
     <fieldset class="tag-editor">

@@ -1,6 +1,10 @@
+import type { ComponentProps } from "preact";
 import { fits, LIMITS } from "@item-vault/model/limits";
-import { afterRender } from "../ui/page.tsx";
+import type { Draft } from "../items/draft.ts";
 import { Button } from "../ui/button.tsx";
+
+/** Changes the draft. Afterwards, the element with the id `focused` has the focus. */
+export type Change = (draft: Draft, focused?: string) => void;
 
 /** Refuses a text that the service would refuse (contract 12.1). `limit` is in bytes of UTF-8. */
 export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number = LIMITS.string): void {
@@ -32,15 +36,7 @@ export const TextInput = ({ label, value, limit, onChange, input = {} }: Props) 
   </label>
 );
 
-interface ButtonProps {
-  readonly label: string;
-  readonly sign: string;
-  readonly onClick: () => void;
-  readonly disabled?: boolean;
-  readonly id?: string;
-}
-
-export const SignButton = ({ label, sign, ...rest }: ButtonProps) => (
+export const SignButton = ({ label, sign, ...rest }: ComponentProps<typeof Button> & { readonly sign: string }) => (
   <Button text={sign} class="plain" label={label} title={label} {...rest} />
 );
 
@@ -50,17 +46,14 @@ interface MoveProps {
   /** The place among the others, and the number of all. */
   readonly index: number;
   readonly length: number;
-  readonly onMove: (step: 1 | -1) => void;
+  readonly onMove: (step: 1 | -1, focused: string) => void;
 }
 
 /** The buttons that move a part of the form. At the end of its way the part has only the other button, which then has the focus. */
 export function MoveButtons({ id, name, index, length, onMove }: MoveProps) {
   const last = length - 1;
-  const move = (step: 1 | -1, focused: "up" | "down") => {
-    onMove(step);
-    focusLater(`${focused} ${id}`);
-  };
-  const [up, down] = [() => move(-1, index === 1 ? "down" : "up"), () => move(1, index === last - 1 ? "up" : "down")];
+  const up = () => onMove(-1, `${index === 1 ? "down" : "up"} ${id}`);
+  const down = () => onMove(1, `${index === last - 1 ? "up" : "down"} ${id}`);
   return (
     <>
       <SignButton id={`up ${id}`} label={`Move ${name} up`} sign="↑" disabled={index === 0} onClick={up} />
@@ -68,6 +61,3 @@ export function MoveButtons({ id, name, index, length, onMove }: MoveProps) {
     </>
   );
 }
-
-/** Moves the focus to an element that is in the page after the change that was just made. */
-export const focusLater = (id: string): void => afterRender(() => document.getElementById(id)?.focus());

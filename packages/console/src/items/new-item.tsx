@@ -1,16 +1,13 @@
 import { listedVault } from "../state/chosen-list.ts";
 import { creatableVaults, entries } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
-import { Icon } from "../ui/icon.tsx";
+import { Button } from "../ui/button.tsx";
 import { byChanged, type Entry } from "../state/search.ts";
 
 /** The button that begins a new Item. `label`: it shows its name. */
 export const NewItemButton = ({ label, ...rest }: { readonly class: string; readonly label: boolean }) =>
   canBeginItem() && (
-    <button type="button" {...rest} aria-label="New item" title="New item" onClick={beginItem}>
-      <Icon name="plus" />
-      {label && <span>New item</span>}
-    </button>
+    <Button icon="plus" text={label ? "New item" : undefined} label="New item" title="New item" {...rest} onClick={beginItem} />
   );
 
 /**

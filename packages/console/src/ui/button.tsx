@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes } from "preact";
 import { Icon, type IconName } from "./icon.tsx";
 
 interface Props extends Omit<ButtonHTMLAttributes, "icon" | "label"> {
-  readonly text?: string;
+  readonly text?: string | undefined;
   readonly icon?: IconName;
   /** The name for screen readers, where the text is missing or does not name what the button acts on. */
   readonly label?: string | undefined;

@@ -6,12 +6,6 @@ interface Bar {
   readonly values: readonly number[];
 }
 
-interface Props {
-  readonly title: string;
-  readonly series: readonly string[];
-  readonly bars: readonly Bar[];
-}
-
 const HEIGHT = 120;
 const WIDTH = 20;
 const GAP = 4;
@@ -19,7 +13,7 @@ const GAP = 4;
 const LEAST_BARS = 24;
 
 /** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
-export function Chart({ title, series, bars }: Props) {
+export function Chart({ title, series, bars }: Readonly<{ title: string; series: readonly string[]; bars: readonly Bar[] }>) {
   const columns: Column<Bar>[] = [
     { label: "Name", cell: ({ label }) => label },
     ...series.map((name, index) => ({ label: name, cell: ({ values }: Bar) => values[index] })),
