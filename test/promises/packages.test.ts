@@ -99,7 +99,7 @@ const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   login: [...VIEW, "admin"],
   move: [...VIEW, TRANSFER],
   operations: [...VIEW, "admin", "history"],
-  otp: [...VIEW, "items"],
+  otp: [...VIEW, "items", "references"],
   passwords: [...VIEW, "items", "bulk"],
   "qr-codes": [...VIEW, "items", "qr"],
   use: [...VIEW, "items", "references"],

@@ -1,9 +1,9 @@
 import { useRef, useState } from "preact/hooks";
 import type { File as StoredFile, Item } from "@item-vault/client";
 import { loadContent } from "../state/content.ts";
-import { loadReferences, referenceActions } from "../references/actions.ts";
+import { PartMenu } from "../references/menu.tsx";
 import { Failure } from "../ui/failure.tsx";
-import { Menu, type MenuAction } from "../ui/menu.tsx";
+import type { MenuAction } from "../ui/menu.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
 import { marked } from "../ui/texts.ts";
@@ -51,11 +51,7 @@ export function FileRow({ item, file, onPreview, changes }: Props) {
         </span>
         <Button icon="eye" label={`Preview ${name}`} title="Preview" onClick={onPreview} />
         <Button icon="download" label={`Download ${name}`} title="Download" onClick={onDownload} />
-        <Menu
-          label={`More actions for ${name}`}
-          actions={[...referenceActions({ file }, item), ...changes]}
-          onOpen={() => void loadReferences()}
-        />
+        <PartMenu target={{ file }} item={item} name={name} actions={changes} />
       </div>
       {received !== undefined && (
         <Transfer label={`Download of ${name}`} done={received} size={size} onCancel={() => controller.current?.abort()} />

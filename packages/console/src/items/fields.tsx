@@ -1,7 +1,8 @@
 import type { Field, Item } from "@item-vault/client";
 import { ConcealedValue } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
-import { CopyButton, FieldMenu } from "./field-buttons.tsx";
+import { CopyButton } from "./copy-keys.tsx";
+import { PartMenu } from "../references/menu.tsx";
 import { displayOf, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
 import type { ComponentChildren, ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
@@ -78,7 +79,7 @@ function Value({ field, item }: FieldProps) {
     <>
       {concealed ? <ConcealedValue name={label} value={field.value} /> : <ShownValue value={field.value} href={hrefOf(field)} />}
       <CopyButton name={label} of={[field, item]} onCopy={() => void copy(label, field.value, { secret: concealed })} />
-      <FieldMenu field={field} item={item} actions={rotationOf(field, item)} />
+      <PartMenu target={{ field }} item={item} name={label} actions={rotationOf(field, item)} />
     </>
   );
 }

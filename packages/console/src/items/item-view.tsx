@@ -16,7 +16,7 @@ import { Skeleton } from "../ui/virtual-list.tsx";
 import { WhenBy } from "../ui/who.tsx";
 import { ItemActions } from "./actions.tsx";
 import { labelOfCategory, titleOf } from "./categories.ts";
-import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.ts";
+import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.tsx";
 import { Fields, Urls } from "./fields.tsx";
 import { Tile } from "./tile.tsx";
 

@@ -2,7 +2,8 @@ import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
 import { copy } from "../ui/clipboard.ts";
-import { CopyButton, FieldMenu } from "../items/field-buttons.tsx";
+import { CopyButton } from "../items/copy-keys.tsx";
+import { PartMenu } from "../references/menu.tsx";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
@@ -34,7 +35,7 @@ export function OneTimePassword({ field, item }: FieldProps) {
           onCopy={() => void codeOf(parameters, stepAt(Date.now(), parameters)).then((code) => copy(label, code))}
         />
       )}
-      <FieldMenu field={field} item={item} actions={keyActions} />
+      <PartMenu target={{ field }} item={item} name={label} actions={keyActions} />
       {shown.value && <QrDialog field={field} item={item} onClose={() => (shown.value = false)} />}
     </>
   );

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import type { Field, File as StoredFile, Item } from "@item-vault/client";
 import { parseId, shortId } from "@item-vault/model/ids";
-import { CopyButton } from "../items/field-buttons.tsx";
+import { CopyButton } from "../items/copy-keys.tsx";
 import { labelOf } from "../items/field-types.ts";
-import { surroundings } from "../references/actions.ts";
+import { surroundings } from "../references/menu.tsx";
 import { NO_REFERENCE, referenceTo } from "../references/build.ts";
 import type { Opened } from "../state/opened.ts";
 import { copy } from "../ui/clipboard.ts";

@@ -3,13 +3,13 @@ import { entries, vaults } from "../state/items.ts";
 import { openedOf } from "../state/opened.ts";
 import { showToast } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";
-import type { MenuAction } from "../ui/menu.tsx";
+import { Menu, type MenuAction } from "../ui/menu.tsx";
 import type { Surroundings, Target } from "./build.ts";
 
 let loaded: typeof import("./build.ts") | undefined;
 
 /** Loads the script when a menu opens, because Safari permits copying only directly after a click. */
-export async function loadReferences(): Promise<void> {
+async function loadReferences(): Promise<void> {
   loaded ??= await import("./build.ts").catch(() => undefined);
 }
 
@@ -26,7 +26,7 @@ async function run(target: Target, item: Item, attribute?: "otp"): Promise<void>
 }
 
 /** References stand for the current version of an Item, so earlier versions and deleted Items have none. */
-export function referenceActions(target: Target, item: Item): MenuAction[] {
+function referenceActions(target: Target, item: Item): MenuAction[] {
   if (!openedOf(item)) return [];
   const value = { label: "Copy reference", run: () => void run(target, item) };
   if (!("field" in target) || target.field.type !== "OTP") return [value];
@@ -34,4 +34,19 @@ export function referenceActions(target: Target, item: Item): MenuAction[] {
     { label: "Copy reference to the code", run: () => void run(target, item, "otp") },
     { ...value, label: "Copy reference to the key" },
   ];
+}
+
+interface Props {
+  readonly target: Target;
+  readonly item: Item;
+  readonly name: string;
+  /** The actions besides those that copy references. */
+  readonly actions: readonly MenuAction[];
+}
+
+/** The further actions of a field or a File. */
+export function PartMenu({ target, item, name, actions }: Props) {
+  const all = [...referenceActions(target, item), ...actions];
+  if (all.length === 0) return null;
+  return <Menu label={`More actions for ${name}`} actions={all} onOpen={() => void loadReferences()} />;
 }

@@ -1,4 +1,5 @@
 import type { Field, Item } from "@item-vault/client";
+import { Icon } from "../ui/icon.tsx";
 import { displayOf } from "./field-types.ts";
 
 /** Keys and clicks that copy a value of the open Item, so that a password takes one key press. */
@@ -13,13 +14,36 @@ const KEYS: Readonly<Record<string, readonly Rule[]>> = {
 };
 
 /** The attributes of the button that copies a field: its tooltip, and its key if it has one, as `aria-keyshortcuts` names it. */
-export function copyKeyOf(field: Field, { fields }: Item): { readonly title: string; readonly "aria-keyshortcuts"?: string } {
+function copyKeyOf(field: Field, { fields }: Item): { readonly title: string; readonly "aria-keyshortcuts"?: string } {
   const shown = fields.filter(({ value }) => value !== "");
   for (const [key, rules] of Object.entries(KEYS)) {
     const [copied] = rules.flatMap((rule) => shown.find(rule) ?? []);
     if (copied?.id === field.id) return { title: `Copy (${key.toUpperCase()})`, "aria-keyshortcuts": key.toUpperCase() };
   }
   return { title: "Copy" };
+}
+
+interface CopyProps {
+  /** The name of the value. */
+  readonly name: string;
+  readonly onCopy: () => void;
+  /** The field with the value, and its Item: one field has a key that copies it. */
+  readonly of?: readonly [Field, Item];
+}
+
+/** Copies a value. Its key is shown while the pointer is on the row. */
+export function CopyButton({ name, onCopy, of }: CopyProps) {
+  const keyed = of ? copyKeyOf(...of) : { title: "Copy" };
+  return (
+    <button type="button" class="plain copy" aria-label={`Copy ${name}`} {...keyed} onClick={onCopy}>
+      {"aria-keyshortcuts" in keyed && (
+        <kbd class="hint" aria-hidden="true">
+          {keyed["aria-keyshortcuts"]}
+        </kbd>
+      )}
+      <Icon name="copy" />
+    </button>
+  );
 }
 
 /**
