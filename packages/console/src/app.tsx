@@ -12,9 +12,8 @@ import { askedCodes, canOpen, linkNotice, session, sessionState, shownView } fro
 import { lazy } from "./ui/lazy.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 import { VIEW_COMPONENTS } from "./views.tsx";
-import { titleOf } from "./items/categories.ts";
+import { titleOf, presentText, shorten } from "./ui/texts.ts";
 import { open } from "./state/opened.ts";
-import { presentText, shorten } from "./ui/texts.ts";
 import { Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { titleOf } from "../items/categories.ts";
+import { titleOf } from "../ui/texts.ts";
 import { vaultName } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";

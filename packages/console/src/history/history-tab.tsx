@@ -1,7 +1,7 @@
 import type { Session, Item } from "@item-vault/client";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { titleOf } from "../items/categories.ts";
+import { titleOf } from "../ui/texts.ts";
 import type { Opened } from "../state/opened.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";

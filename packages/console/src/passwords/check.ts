@@ -1,6 +1,6 @@
 import type { ItemSummary } from "@item-vault/client";
 import { type Outcome, runAll } from "../bulk/run.ts";
-import { titleOf } from "../items/categories.ts";
+import { titleOf } from "../ui/texts.ts";
 import { loadItem } from "../state/opened.ts";
 import { plural } from "../ui/plural.ts";
 import { GROUP_LIST, type GroupName, passwordOf } from "./groups.ts";

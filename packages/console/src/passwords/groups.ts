@@ -1,7 +1,7 @@
 import type { Field, Item } from "@item-vault/client";
 import { DAY_MS, formatDate } from "../ui/time.ts";
 import { estimateEntropy } from "@item-vault/model/password";
-import { titleOf } from "../items/categories.ts";
+import { titleOf } from "../ui/texts.ts";
 
 /** The groups of the password check, in display order. */
 

@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemSummary } from "@item-vault/client";
 import { explain } from "../failures/explain.ts";
-import { titleOf } from "../items/categories.ts";
+import { titleOf } from "../ui/texts.ts";
 import { remind } from "../state/health.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { entries, listError, listState, loadItems, may, vaultName, vaults } from "../state/items.ts";
