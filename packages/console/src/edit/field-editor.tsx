@@ -6,7 +6,7 @@ import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
 import { type Change, checkSize, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
-import { showFailure, showToast } from "../state/toasts.ts";
+import { runOnce, showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
 import { DropHere, FileInput, useDrop } from "../ui/drop.tsx";
 import { RevealButton, useReveal } from "../ui/reveal.tsx";
@@ -215,22 +215,15 @@ function QrPicture({ name, zone, onRead }: QrProps) {
     latest.current = onRead;
     return () => (latest.current = undefined);
   });
-  /** Reads the first of some pictures, one at a time. */
   const readFirst = async ([picture]: readonly File[]): Promise<void> => {
-    if (!picture || reading.value) return;
-    reading.value = true;
-    try {
-      const { readKeyUri } = await import("../qr-codes/read-image.ts");
-      const uri = await readKeyUri(picture);
-      if (!latest.current) return;
-      latest.current(uri);
-      showToast(`QR code read into ${named(name)}`);
-    } catch (error) {
-      showFailure(error);
-    }
-    reading.value = false;
+    if (!picture) return;
+    const { readKeyUri } = await import("../qr-codes/read-image.ts");
+    const uri = await readKeyUri(picture);
+    if (!latest.current) return;
+    latest.current(uri);
+    showToast(`QR code read into ${named(name)}`);
   };
-  const read = useCallback((pictures: readonly File[]) => void readFirst(pictures), [name]);
+  const read = useCallback((pictures: readonly File[]) => void runOnce(reading, () => readFirst(pictures)), [name]);
   const over = useDrop(() => zone.current, read);
   useLayoutEffect(() => {
     const onPaste = (event: ClipboardEvent) => {

@@ -41,28 +41,28 @@ export function Files({ opened: { item } }: { readonly opened: Opened }) {
   };
   const onChoose = (files: readonly File[]) =>
     addUploads({ ...target, ...(replaced.current && { replaces: replaced.current }) }, files);
-  const changesOf = (file: StoredFile) => [
-    { label: "Replace content…", run: () => choose(file) },
-    { label: "Delete…", run: () => setDeletion(file) },
-  ];
+  const changesOf = (file: StoredFile) =>
+    mayWrite
+      ? [
+          { label: "Replace content…", run: () => choose(file) },
+          { label: "Delete…", run: () => setDeletion(file) },
+        ]
+      : [];
   const closeDeletion = () => {
     setDeletion(undefined);
     keepFocus();
   };
-  const damaged = damagedFiles(item);
   const own = uploads.value.filter((upload) => upload.item === item.id && upload.vault === item.vault.id);
   const rows = [
     ...item.files.map((file) => (
-      <FileRow
-        key={file.id}
-        item={item}
-        file={file}
-        changes={mayWrite ? changesOf(file) : []}
-        onPreview={() => setPreview(file)}
-      />
+      <FileRow key={file.id} item={item} file={file} changes={changesOf(file)} onPreview={() => setPreview(file)} />
     )),
-    ...damaged.map((file) => (
-      <DamagedFileRow key={file.id} name={file.name} onDelete={mayWrite ? () => setDeletion(file) : undefined} />
+    // Of a broken File (contract 9.14) only the id is known.
+    ...damagedFiles(item).map((file) => (
+      <li key={file.id} class="file">
+        <span class="name">{file.name}</span>
+        {mayWrite && <Button text="Delete" class="plain" label={`Delete ${file.name}`} onClick={() => setDeletion(file)} />}
+      </li>
     )),
     ...own.map((upload) => <UploadRow key={upload.id} upload={upload} />),
   ];
@@ -102,14 +102,6 @@ function DeleteDialog({ item: { id, vault }, file, onClose }: Readonly<{ item: I
     </FormDialog>
   );
 }
-
-/** A broken File (contract 9.14): only its id is known. `onDelete` is absent for a session that may not write. */
-const DamagedFileRow = ({ name, onDelete }: { readonly name: string; readonly onDelete: (() => void) | undefined }) => (
-  <li class="file">
-    <span class="name">{name}</span>
-    {onDelete && <Button text="Delete" class="plain" label={`Delete ${name}`} onClick={onDelete} />}
-  </li>
-);
 
 function UploadRow({ upload }: { readonly upload: Upload }) {
   const { id, name, content, sent, state, error } = upload;

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals";
 import { ItemVaultError, type Item } from "@item-vault/client";
 import { call } from "../state/client.ts";
-import { explain, isErrorKind } from "../failures/explain.ts";
+import { isErrorKind } from "../failures/explain.ts";
 import type { Difference } from "./difference.ts";
 import { patchItem, pathOf, restoreVersion } from "../state/item-writes.ts";
 import { may } from "../state/items.ts";
 import { type Opened, refreshItem, takeWritten } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
-import { showFailure, showToast } from "../state/toasts.ts";
+import { runOnce, showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
 import { Pending } from "../ui/failure.tsx";
 import { DifferenceTable } from "./difference-table.tsx";
@@ -33,18 +33,17 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
   const { item, etag } = opened;
   const { data: rows, error, retry } = useLoaded(() => loadDifference(item, version), [etag]);
   const busy = useSignal(false);
-  /** Tells a failure. After a conflict, the version is compared with the latest one. */
+  /** After a conflict, the version is compared with the latest one. */
   const run = async (write: () => Promise<void>) => {
-    busy.value = true;
     try {
       await write();
     } catch (failure) {
-      const isConflict = failure instanceof ItemVaultError && failure.status === 412;
-      showToast(isConflict ? CHANGED : explain(failure), "failed");
-      if (isConflict) await refreshItem(item.vault.id, item.id).catch(showFailure);
+      if (!(failure instanceof ItemVaultError) || failure.status !== 412) throw failure;
+      showToast(CHANGED, "failed");
+      await refreshItem(item.vault.id, item.id);
     }
-    busy.value = false;
   };
+  const start = (write: () => Promise<void>) => void runOnce(busy, () => run(write));
   const writable = may(item.vault.id, "r") && may(item.vault.id, "w");
   return (
     <div id={id} class="version-panel">
@@ -53,7 +52,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
           rows={rows}
           before={`Version ${version}`}
           after="Current"
-          onRestore={writable ? (row) => void run(() => restoreRow(opened, version, row)) : undefined}
+          onRestore={writable ? (row) => start(() => restoreRow(opened, version, row)) : undefined}
         />
       ) : (
         <Pending error={error} retry={retry} />
@@ -64,7 +63,7 @@ export function VersionPanel({ id, version, opened, onDestroyed }: Props) {
             text={`Restore version ${version}`}
             class="primary"
             disabled={busy.value || rows === undefined}
-            onClick={() => void run(() => restore(opened, version))}
+            onClick={() => start(() => restore(opened, version))}
           />
         )}
         {may(item.vault.id, "d") && <DestroyVersion item={item} version={version} onDestroyed={onDestroyed} />}

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { addressOf } from "../state/route.ts";
 import { may, transferTargets } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
-import { showFailure } from "../state/toasts.ts";
+import { runOnce } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Menu, type MenuAction } from "../ui/menu.tsx";
@@ -55,15 +55,6 @@ export function ItemActions({ opened }: { readonly opened: Opened }) {
 /** The writes of the buttons of an Item, loaded with the first of them. */
 type Writes = typeof import("../edit/writes.ts");
 
-/** Sends one write at a time: a second press during the first does nothing. */
-export async function write(waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> {
-  if (waiting.value) return;
-  waiting.value = true;
-  try {
-    await send(await import("../edit/writes.ts"));
-  } catch (error) {
-    // The script could not be loaded: the writes tell their own failures.
-    showFailure(error);
-  }
-  waiting.value = false;
-}
+/** Sends one write at a time. */
+export const write = (waiting: { value: boolean }, send: (writes: Writes) => Promise<void>): Promise<void> =>
+  runOnce(waiting, async () => send(await import("../edit/writes.ts")));

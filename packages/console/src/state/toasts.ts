@@ -49,6 +49,14 @@ export function showToast(text: string, kind: Toast["kind"] = "done", action?: A
 
 export const showFailure = (error: unknown): void => void showToast(explain(error), "failed");
 
+/** Runs one act at a time: a call during another one does nothing. A failure is told by a message. */
+export async function runOnce(busy: { value: boolean }, act: () => Promise<void>): Promise<void> {
+  if (busy.value) return;
+  busy.value = true;
+  await act().catch(showFailure);
+  busy.value = false;
+}
+
 export function hideToast(id: number): void {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
 import { copy } from "./clipboard.ts";
 import { Dialog } from "./dialog.tsx";
-import { Form } from "./form.tsx";
+import { FormDialog } from "./form.tsx";
 import { useKeptPlace } from "./leave.tsx";
 import { Button } from "./button.tsx";
 import { Alert } from "./failure.tsx";
@@ -47,14 +47,12 @@ export function SecretForm({ title, secret, action, submit, onClose, children }:
     }
   };
   return (
-    <Dialog title={title} onClose={close}>
-      <Form action={send} submit={submit} onCancel={close}>
-        {children}
-        {warned.value && sending.value && (
-          <Alert>The {secret} is being created. If you close this now, you won’t be able to see it.</Alert>
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog title={title} action={send} submit={submit} onClose={close}>
+      {children}
+      {warned.value && sending.value && (
+        <Alert>The {secret} is being created. If you close this now, you won’t be able to see it.</Alert>
+      )}
+    </FormDialog>
   );
 }
 
