@@ -10,13 +10,6 @@ interface Props {
   readonly children?: ComponentChildren;
 }
 
-/** A fault that is told at once. */
-export const Alert = ({ children }: { readonly children: ComponentChildren }) => (
-  <p class="failure" role="alert">
-    {children}
-  </p>
-);
-
 /** In place of what is being loaded: that it is, or why it could not be. */
 export const Pending = ({ error, retry }: Readonly<{ error: unknown; retry: () => void }>) =>
   error === undefined ? <p class="quiet">Loading…</p> : <Failure error={error} retry={retry} />;
