@@ -1,9 +1,15 @@
-import { type Column, Table } from "./table.tsx";
+/** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
 
 interface Bar {
   readonly label: string;
   /** One value for each series, in their order. */
   readonly values: readonly number[];
+}
+
+interface Props {
+  readonly title: string;
+  readonly series: readonly string[];
+  readonly bars: readonly Bar[];
 }
 
 const HEIGHT = 120;
@@ -12,12 +18,7 @@ const GAP = 4;
 /** Least number of bars for which the chart has room, so that a few bars are not as wide as the page. */
 const LEAST_BARS = 24;
 
-/** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
-export function Chart({ title, series, bars }: Readonly<{ title: string; series: readonly string[]; bars: readonly Bar[] }>) {
-  const columns: Column<Bar>[] = [
-    { label: "Name", cell: ({ label }) => label },
-    ...series.map((name, index) => ({ label: name, cell: ({ values }: Bar) => values[index] })),
-  ];
+export function Chart({ title, series, bars }: Props) {
   const most = Math.max(1, ...bars.map(({ values }) => sum(values)));
   return (
     <figure class="chart">
@@ -57,9 +58,37 @@ export function Chart({ title, series, bars }: Readonly<{ title: string; series:
       </div>
       <details>
         <summary>Show as table</summary>
-        <Table label={title} rows={bars} keyOf={({ label }) => label} columns={columns} />
+        <FigureTable title={title} series={series} bars={bars} />
       </details>
     </figure>
+  );
+}
+
+function FigureTable({ title, series, bars }: Props) {
+  return (
+    <table>
+      <caption class="unseen">{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          {series.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ label, values }) => (
+          <tr key={label}>
+            <th scope="row">{label}</th>
+            {values.map((value, index) => (
+              <td key={series[index]}>{value}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
