@@ -11,6 +11,5 @@ export const askedGrant = signal<Grant | undefined>(undefined);
 
 export const askFor = (grant: Grant): void => void (askedGrant.value = grant);
 
-/** The offer to become an admin. */
 export const AdminOffer = () =>
   session.value?.admin === false && <Button text="Sign in as admin" onClick={() => askFor("admin")} />;

@@ -14,7 +14,6 @@ export interface ViewRow {
   readonly group?: ViewGroup;
 }
 
-/** The groups of the sidebar. */
 export type ViewGroup = "items" | "tools" | "admin";
 
 /** The table of views, in the order of the sidebar. */

@@ -34,7 +34,6 @@ export function SignInPage() {
   );
 }
 
-/** Leads to the identity provider. */
 function ProviderSignIn() {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
@@ -45,7 +44,6 @@ function ProviderSignIn() {
   );
 }
 
-/** Help for a visitor without a token. */
 const Help = () => (
   <section class="sign-in-help" aria-label="Other ways to sign in">
     <h2>Other ways to sign in</h2>

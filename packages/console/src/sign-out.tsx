@@ -9,7 +9,6 @@ import { Button } from "./ui/button.tsx";
 /** True while a dialog asks about the clipboard (sign-in-page.tsx). */
 export const askedToSignOut = signal(false);
 
-/** The button that signs out. */
 export const SignOut = () => (
   <Button text="Sign out" onClick={() => (isUncertain() ? void (askedToSignOut.value = true) : void leave(true))} />
 );

@@ -129,7 +129,6 @@ function PartOf({ part, sides, side, label }: Readonly<{ part: Part; sides: Side
   );
 }
 
-/** Returns the details of a field besides its value. */
 function detailsOf(id: string, { fields, sections }: Draft): string {
   const field = fields.find((each) => each.id === id);
   if (!field) return "";

@@ -112,7 +112,6 @@ const Kind = ({ editor: { draft, vault, maybeMade } }: Pick<Props, "editor">) =>
   </>
 );
 
-/** The buttons below the form, and beside them why it could not be saved. */
 function SaveBar({ editor, onCancel }: Omit<Props, "onSave">) {
   const status = editor.status.value;
   const saving = status.state === "saving";

@@ -5,7 +5,6 @@ import type { DraftField, FieldType, Purpose } from "../items/draft.ts";
 
 interface ValueInput {
   readonly label: string;
-  /** Attributes of the input. */
   readonly input?: object;
   readonly block?: true;
   /** The refusal of an invalid value (src/model/field-types.ts). */

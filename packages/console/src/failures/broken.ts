@@ -38,7 +38,6 @@ const summaryOf = ({ id, vault, version = 0 }: BrokenItem): ItemSummary => ({
 export const asDeleted = (item: DeletedItemSummary | BrokenDeletedItem): DeletedItemSummary =>
   "broken" in item ? { ...summaryOf(item), state: "DELETED", deletedAt: item.deletedAt, deletedBy: item.deletedBy } : item;
 
-/** An entry of the list of an Item's versions. */
 export interface ListedVersion extends Version {
   readonly damaged?: true;
 }

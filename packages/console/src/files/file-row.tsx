@@ -20,7 +20,6 @@ interface Props {
 /** A download of this size is there before its progress could be read. */
 const QUICK = 1_000_000; // bytes
 
-/** One File: its name, size and section, and its actions. */
 export function FileRow({ item, file, onPreview, changes }: Props) {
   const { name, size } = file;
   const [{ received, error }, setDownload] = useState<{ readonly received?: number; readonly error?: unknown }>({});

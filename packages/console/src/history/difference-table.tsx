@@ -4,7 +4,6 @@ import { Button } from "../ui/button.tsx";
 
 interface Props {
   readonly rows: readonly Difference[];
-  /** The names of the two sides. */
   readonly before: string;
   readonly after: string;
   /** Restores the attribute or field of a row. Absent: nothing can be restored. */

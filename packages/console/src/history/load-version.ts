@@ -3,8 +3,6 @@ import { call, send } from "../state/client.ts";
 import { difference, type Difference } from "./difference.ts";
 import { isolate } from "../ui/texts.ts";
 
-/** A version with its values, compared with the Item as it is. */
-
 /** Returns an earlier version of the Item. Throws an ItemVaultError; 404 `version_not_found` if the version is destroyed. */
 export async function loadVersion({ id, vault }: Item, version: number, signal?: AbortSignal): Promise<Item> {
   const path = { vault: vault.id, item: id, version };

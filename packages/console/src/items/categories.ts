@@ -1,6 +1,5 @@
 import type { Category } from "@item-vault/client";
 
-/** The names of the categories. */
 export const CATEGORIES: Readonly<Record<Category, string>> = {
   LOGIN: "Login",
   PASSWORD: "Password",

@@ -24,7 +24,6 @@ function copyKeyOf(field: Field, { fields }: Item): { readonly title: string; re
 }
 
 interface CopyProps {
-  /** The name of the value. */
   readonly name: string;
   readonly onCopy: () => void;
   /** The field with the value, and its Item: one field has a key that copies it. */

@@ -29,7 +29,6 @@ export const Fields = ({ item }: { readonly item: Item }) => (
 
 interface SectionProps {
   readonly label: string;
-  /** True if its label is shown. */
   readonly heading?: boolean;
   readonly children: ComponentChildren;
 }

@@ -20,8 +20,6 @@ import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-k
 import { Fields, Urls } from "./fields.tsx";
 import { Tile } from "./tile.tsx";
 
-/** One Item: its title, its actions, and its tabs. */
-
 interface Props {
   readonly opened: Opened;
 }

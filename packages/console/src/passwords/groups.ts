@@ -3,8 +3,6 @@ import { DAY_MS, formatDate } from "../ui/time.ts";
 import { estimateEntropy } from "@item-vault/model/password";
 import { titleOf } from "../ui/texts.ts";
 
-/** The groups of the password check, in display order. */
-
 interface Group {
   readonly title: string;
   /** The definition of the group, and the way it is found. */

@@ -18,7 +18,6 @@ export interface Surroundings {
   readonly items: readonly { readonly id: string; readonly title: string; readonly vault: { readonly id: string } }[];
 }
 
-/** A field or a File. */
 export type Target = { readonly field: Field } | { readonly file: StoredFile };
 
 /** Returns undefined if neither the name nor the id of the field can be a part of a reference. */

@@ -40,11 +40,9 @@ interface Props {
   readonly target: Target;
   readonly item: Item;
   readonly name: string;
-  /** The actions besides those that copy references. */
   readonly actions: readonly MenuAction[];
 }
 
-/** The further actions of a field or a File. */
 export function PartMenu({ target, item, name, actions }: Props) {
   const all = [...referenceActions(target, item), ...actions];
   if (all.length === 0) return null;

@@ -3,7 +3,6 @@ import { call } from "./client.ts";
 import type { Opened } from "./opened.ts";
 import { isGone } from "../failures/explain.ts";
 
-/** The ids of an Item, as the paths of requests have them. */
 export interface ItemPath {
   readonly vault: string;
   readonly item: string;

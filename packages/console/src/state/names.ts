@@ -12,7 +12,6 @@ const names = signal<ReadonlyMap<string, string>>(new Map());
 /** The name of an id, if it was loaded; otherwise an empty text. */
 export const knownName = (id: string): string => names.value.get(parseId(id) ?? id) ?? "";
 
-/** Adds names by their ids. They replace those that are known. */
 export function addNames(rows: readonly (readonly [id: string, name: string])[]): void {
   names.value = new Map([...names.value, ...rows.map(([id, name]) => [parseId(id) ?? id, name] as const)]);
 }

@@ -9,7 +9,6 @@ import { dropItem, listedEntry, putItem } from "./items.ts";
 
 export interface Opened {
   readonly item: Item;
-  /** The entity tag, for `If-Match`. */
   readonly etag: string;
 }
 

@@ -7,7 +7,6 @@ import { keyOfItem } from "./item-key.ts";
 export interface Entry {
   readonly key: string;
   readonly item: ItemSummary;
-  /** The folded title. */
   readonly title: string;
   /** The folded title. Two of them sort like their titles, with numbers as numbers. */
   readonly titleKey: string;

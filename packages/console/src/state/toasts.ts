@@ -8,7 +8,6 @@ export interface Toast {
   readonly text: string;
   /** `heard`: only screen readers tell it, because the page shows it elsewhere. It replaces no other message. */
   readonly kind: "done" | "failed" | "question" | "heard";
-  /** The action offered to the person. */
   readonly action?: Action | undefined;
 }
 

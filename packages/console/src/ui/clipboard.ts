@@ -11,7 +11,6 @@ const CLEARED_AFTER = 60; // seconds
 
 /** A copied secret. The page does not keep the value: its Item may be left before the clipboard is cleared. */
 interface Copied {
-  /** The name in messages. */
   readonly name: string;
   readonly hash: Promise<string>;
   /** True if the page may read the clipboard. */

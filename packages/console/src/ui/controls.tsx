@@ -46,7 +46,6 @@ export function Field({ label, help, ...others }: FieldProps) {
 
 interface SelectProps<Name extends string | number> {
   readonly label: ComponentChildren;
-  /** The values of the choice with their texts. */
   readonly options: Iterable<readonly [Name, string]>;
   readonly name?: string;
   /** Controlled by the caller, or the value at first. */

@@ -2,7 +2,6 @@ import { formatFromNow } from "./relative-time.ts";
 import { formatDate, formatTime } from "./time.ts";
 
 interface Props {
-  /** ISO 8601. */
   readonly time: string;
   readonly class?: string;
 }

@@ -17,7 +17,6 @@ interface Props {
   readonly disabled?: boolean;
   /** The failure of an earlier try. */
   readonly message?: string;
-  /** The class of the form. */
   readonly look?: string;
   /** The text of the other button. */
   readonly cancel?: string;
@@ -67,7 +66,6 @@ export interface FormDialogProps extends Props {
   readonly onClose: () => void;
 }
 
-/** A dialog with one form. */
 export const FormDialog = ({ title, onClose, ...form }: FormDialogProps) => (
   <Dialog title={title} onClose={onClose}>
     <Form onCancel={onClose} {...form} />
@@ -99,7 +97,6 @@ export function DangerButton({ action, ...question }: DangerProps) {
 /** An input that the form does not send, with its fault in words. */
 export class InputError extends Error {}
 
-/** The text of a field of a form. */
 export function textOf(data: FormData, name: string): string {
   const value = data.get(name);
   return typeof value === "string" ? value : "";

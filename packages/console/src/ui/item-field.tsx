@@ -13,7 +13,6 @@ interface NamedVault {
 }
 
 interface Props {
-  /** The id of the field in the page. */
   readonly id: string;
   readonly label: ComponentChildren;
   /** The vaults whose Items are offered. Absent: all. */
@@ -63,7 +62,6 @@ export interface NamedItem {
 /** A reference such as `op://vault/item/field`, or the address of an Item in the console. */
 const PLACE = /(?:^\s*op:\/\/|#\/items\/)([^/]+)\/([^/?]+)/i;
 
-/** Returns the Item that a text of the field names, or undefined. */
 export function itemNamed(text: string, among: readonly NamedVault[] = vaults.value): NamedItem | undefined {
   const [, vault, name = text] = PLACE.exec(text) ?? [];
   const possible =

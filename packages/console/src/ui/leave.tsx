@@ -34,10 +34,8 @@ interface Props {
   readonly title: string;
   /** The data that would be lost, in a sentence. */
   readonly text: string;
-  /** The buttons. */
   readonly stay: string;
   readonly leave: string;
-  /** Called when the place is left. */
   readonly onLeave?: () => void;
 }
 

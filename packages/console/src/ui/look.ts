@@ -9,7 +9,6 @@ const isLook = (text: string | null): text is Look => text !== null && Object.ha
 
 export const look = signal<Look>("system");
 
-/** Shows the chosen look. */
 export function restoreLook(): void {
   const stored = recall("look");
   if (isLook(stored)) show(stored);

@@ -6,7 +6,6 @@ import { Icon } from "./icon.tsx";
 
 interface Props {
   readonly title: string;
-  /** The buttons beside the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }

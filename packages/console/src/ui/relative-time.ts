@@ -1,5 +1,3 @@
-/** Times from now in words: "in 3 days", "2 hours ago". */
-
 const WORDS = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
 /** The units, each with its seconds, the largest first. */

@@ -10,13 +10,11 @@ interface Retention {
 export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Retention): string =>
   formatTime(new Date(Date.parse(deletedAt) + deletedRetentionDays * DAY_MS).toISOString());
 
-/** Returns a sentence about the fate of a deleted Item. */
 export const explainRestore = ({ deletedRetentionDays: days }: Retention): string =>
   days === 0
     ? "This deletes it permanently: the service keeps no deleted items."
     : `You can restore it under Deleted items for ${plural(days, "day")}.`;
 
-/** Returns a sentence about the retention of deleted Items. */
 export function explainRetention({ deletedRetentionDays: days }: Retention): string {
   if (days === 0) return "This service keeps no deleted items: a deletion is permanent.";
   return `Deleted items can be restored for ${plural(days, "day")}.`;

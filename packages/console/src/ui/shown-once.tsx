@@ -27,7 +27,6 @@ interface FormProps {
   readonly title: string;
   /** The name of the secret in a sentence: `token`. */
   readonly secret: string;
-  /** Makes the secret. Errors are shown in the form. */
   readonly action: (data: FormData) => Promise<void>;
   readonly submit: string;
   readonly onClose: () => void;

@@ -4,10 +4,8 @@ const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
-/** Formats the time of day of an ISO 8601 time. */
 export const formatHour = (time: string): string => HOUR.format(new Date(time));
 
-/** Formats the date of an ISO 8601 time. */
 export const formatDate = (time: string): string => DATE.format(new Date(time));
 
 /** Formats an ISO 8601 time; "" is the time of a broken record. */
