@@ -208,7 +208,9 @@ async function insert(
   rows: readonly ActivityRow[],
   bytesMax: number,
 ): Promise<readonly FullLog[]> {
-  const counted = handOvers.filter(({ first }) => parseInt(first.slice(-2), 16) % COUNTED_EVERY === 0).map(({ log }) => log);
+  // A log may have two hand-overs, at the end of a cell.
+  const chosen = handOvers.filter(({ first }) => parseInt(first.slice(-2), 16) % COUNTED_EVERY === 0);
+  const counted = [...new Set(chosen.map(({ log }) => log))];
   const answer = await runBatch<[FullLog, ...never[]]>(
     db,
     ...([
