@@ -52,6 +52,7 @@ describe("the search", () => {
     ["a kind of error", "version_skew", "/docs/errors/#version_skew"],
     ["a rule of the contract", "10.7", "/docs/contract/#10.7"],
   ])("finds %s by keyboard alone", async (_, text, address) => {
+    await page.getByRole("button", { name: /^Search/ }).waitFor(); // The script of the page has run.
     await page.keyboard.press("Control+k");
     await search().fill(text);
     await expect.poll(() => page.getByRole("option", { selected: true }).textContent()).toContain(text);
