@@ -23,7 +23,7 @@ export async function assetFiles(document: Document): Promise<Record<string, str
   return {
     ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
     "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
-    ...referenceFiles(document, readFileSync("docs/contract.md", "utf8")),
+    ...referenceFiles(document, readFileSync(join(import.meta.dirname, "../../docs/contract.md"), "utf8")),
     "docs/reference.js": await referenceScript(),
     // The colours and fonts of the console.
     "docs/style.css":

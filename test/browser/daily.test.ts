@@ -200,9 +200,8 @@ describe("an administrator", () => {
   });
 
   it("issues a token that opens one Item of a vault, chosen by its title", async () => {
-    const { token, vault, items } = await seed([login("Only this"), login("Not this")], {
-      name: `Limited ${crypto.randomUUID()}`,
-    });
+    const name = `Limited ${crypto.randomUUID()}`;
+    const { token, vault, items } = await seed([login("Only this"), login("Not this")], { name });
     const page = await openPage();
     await signIn(page, token, inject("secrets").ADMIN_TOKEN);
     await page.goto("/console/#/items");
@@ -212,7 +211,7 @@ describe("an administrator", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name", { exact: true }).fill("limited");
     await dialog
-      .getByRole("checkbox", { name: /^Read: Limited/ })
+      .getByRole("checkbox", { name: new RegExp(`^Read: ${name}`) })
       .first()
       .check();
     const label = await dialog.locator("#limit-item-options option").filter({ hasText: "Only this" }).textContent();

@@ -32,10 +32,14 @@ const FILES = [
   "console/index.html",
   "console/sign-in.html",
   "docs/index.html",
+  "docs/reference.js",
+  "docs/search.json",
   "docs/style.css",
   "openapi.json",
 ];
 const HASHED = /^console\/assets\/[\w.-]+-[A-Z0-9]{8}\.(?:js|css)$/;
+/** A page of the reference for each group of operations, and for errors, schemas and the contract. */
+const PAGE = /^docs\/[a-z-]+\/index\.html$/;
 const folder = mkdtempSync(join(tmpdir(), "item-vault-build-"));
 const pathOf = (file: string) => join(folder, "dist/assets", file);
 const timesOf = () => FILES.map((file) => statSync(pathOf(file)).mtimeMs);
@@ -58,9 +62,10 @@ describe("the build of the static files", () => {
   it("writes them, and deletes what else is in their folder", () => {
     const entries = readdirSync(pathOf(""), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-    const isHashed = (path: string) => HASHED.test(relative(pathOf(""), path));
-    expect(files.filter((path) => !isHashed(path)).toSorted()).toEqual(FILES.map(pathOf));
-    expect(files.filter(isHashed).length).toBeGreaterThan(1);
+    const matching = (pattern: RegExp) => files.filter((path) => pattern.test(relative(pathOf(""), path)));
+    const [hashed, pages] = [matching(HASHED), matching(PAGE)];
+    expect(files.filter((path) => !hashed.includes(path) && !pages.includes(path)).toSorted()).toEqual(FILES.map(pathOf));
+    expect([hashed.length > 1, pages.length > 1]).toEqual([true, true]);
   });
 
   it("leaves a file that does not change untouched, so that no watcher wakes", () => {

@@ -26,7 +26,7 @@ const COPIES = [
 ] as const;
 
 /** What no build reads. */
-const LEFT_OUT = new Set([".git", ".wrangler", "bench", "dist", "docs", "node_modules", "test"]);
+const LEFT_OUT = new Set([".git", ".wrangler", "bench", "dist", "node_modules", "test"]);
 
 /** Copies a folder by links to its files. */
 function linkFolder(from: string, to: string): void {
