@@ -116,7 +116,7 @@ describe("a snapshot of many parts", () => {
     for (const { sha256 } of manifest.parts) {
       const key = partKey(vault, sha256);
       const part = await (await env.BACKUPS.get(key))!.bytes();
-      await env.BACKUPS.put(key, part.with(-2, part.at(-2)! ^ 1));
+      await env.BACKUPS.put(key, part.with(part.length - 2, part.at(-2)! ^ 1));
       const { status, body } = await restore({ vault, overwrite: true });
       expect([status, body.reason, body.message]).toEqual([422, "backup_damaged", expect.stringContaining(sha256)]);
       expect(await stateOf(vault)).toEqual(before);

@@ -54,7 +54,7 @@ const extend = (key: string, text: string) => () =>
 const replace = (key: string, by: string) => () => env.BACKUPS.put(key, objects.get(by)!);
 const change = (key: string) => () => {
   const bytes = objects.get(key)!;
-  return env.BACKUPS.put(key, bytes.with(-100, bytes.at(-100)! ^ 1));
+  return env.BACKUPS.put(key, bytes.with(bytes.length - 100, bytes.at(-100)! ^ 1));
 };
 
 const part = () => largestOf([...parts]);
