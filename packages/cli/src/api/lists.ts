@@ -1,4 +1,9 @@
+import { LIMITS } from "@item-vault/model/limits";
+
 /** Lists of the service. */
+
+/** Entries of a page: the most that the service gives. */
+export const PAGE_ENTRIES_MAX = LIMITS.page;
 
 export async function allOf<T>(entries: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];

@@ -7,7 +7,7 @@ import { type Io, write } from "../frame/io.ts";
 import { plural, printable } from "../frame/printable.ts";
 import { confirm } from "../frame/prompt.ts";
 import { tell } from "../output/format.ts";
-import { type Attributes, FORMS, type Kind, KINDS, normalOf, readApplyFile } from "./file.ts";
+import { type Attributes, FORMS, isTime, type Kind, KINDS, normalOf, readApplyFile } from "./file.ts";
 import { idsOf, labelOf, type Live, type Plan, planOf, renameIn, type Step } from "./plan.ts";
 import { finishPending, loadThings, makesSecret, runStep, type Target } from "./service.ts";
 import type { APPLY_OPTIONS } from "./table.ts";
@@ -120,8 +120,6 @@ async function exportFile({ io, admin: connect }: ApplyCall): Promise<void> {
   await write(io.stdout, yamlOf(sections));
 }
 
-const TIMES = new Set(["lifetime", "stale", "expiresIn"]);
-
 /** Returns the attributes as a file has them, without those that have the default. */
 function writtenOf(kind: Kind, attributes: Attributes): Attributes {
   const { required = [] } = FORMS[kind];
@@ -131,7 +129,7 @@ function writtenOf(kind: Kind, attributes: Attributes): Attributes {
       name === "expiresIn" ? LIMITS.tokenLifetimeDefault : normalOf(kind, { ...attributes, [name]: undefined })[name];
     return required.includes(name) || JSON.stringify(standard) !== JSON.stringify(value);
   });
-  return Object.fromEntries(entries.map(([name, value]) => [name, TIMES.has(name) ? timeOf(value) : value]));
+  return Object.fromEntries(entries.map(([name, value]) => [name, isTime(kind, name) ? timeOf(value) : value]));
 }
 
 const timeOf = (seconds: number): string => (seconds % 86_400 === 0 ? `${seconds / 86_400}d` : `${seconds}s`);

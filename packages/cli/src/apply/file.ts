@@ -4,7 +4,7 @@ import { isPermission } from "@item-vault/model/permission";
 import { NARROW_ADMIN_NAMES } from "@item-vault/model/token-kind";
 import { usableKeys } from "@item-vault/model/workload-keys";
 import { onceByDefault, type PresetName, presetOf } from "@item-vault/model/workload-presets";
-import { secondsOf } from "../frame/duration.ts";
+import { DURATION, secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
 import { unreadable } from "../frame/paths.ts";
 
@@ -54,10 +54,7 @@ const check =
 const object = check(isObject, "is not a map");
 const text = check((value) => typeof value === "string" && value !== "", "is not a text");
 const anyText = check((value) => typeof value === "string", "is not a text");
-const time = check(
-  (value) => typeof value === "string" && /^\d{1,9}[smhd]$/.test(value),
-  "is not a time such as 90d, 12h or 30m",
-);
+const time = check((value) => typeof value === "string" && DURATION.test(value), "is not a time such as 90d, 12h or 30m");
 /** Private keys are no usable keys. */
 const jwks = check(
   (value) => isObject(value) && Array.isArray(value["keys"]) && usableKeys(value["keys"]).length === value["keys"].length,
@@ -143,6 +140,9 @@ export const FORMS: Readonly<Record<Kind, Form>> = {
   },
 };
 
+/** Returns true for an attribute that is a time, which the API has in seconds. */
+export const isTime = (kind: Kind, name: string): boolean => FORMS[kind].attributes[name]?.check === time;
+
 /** Returns the attributes with which two things are compared, with the defaults of the service. */
 export const normalOf = (kind: Kind, given: Attributes): Attributes =>
   Object.fromEntries(
@@ -182,10 +182,7 @@ export async function readApplyFile(path: string): Promise<ApplyFile> {
       const isTaken = Object.hasOwn(entries, was) || Object.values(entries).some((one) => one !== value && one?.was === was);
       if (was !== undefined && isTaken) refuse(`${where}.was`, "is a name of the file");
       const attributes = Object.fromEntries(
-        Object.entries(given).map(([one, each]) => [
-          one,
-          FORMS[kind].attributes[one]!.check === time ? secondsOf(one, each) : each,
-        ]),
+        Object.entries(given).map(([one, each]) => [one, isTime(kind, one) ? secondsOf(one, each) : each]),
       );
       return [{ kind, name, was: before, vault, attributes } as Wanted].concat(
         thingsOf("webhook", webhooks, `${where}.webhooks`, name),

@@ -3,10 +3,13 @@ import { plural } from "./printable.ts";
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
+/** A time with its unit: `90d`. */
+export const DURATION = /^(\d{1,9})([smhd])$/;
+
 /** Returns the seconds of a time such as `90d`, `12h`, `30m`, `45s` or `0`. Throws a CliError that names the option. */
 export function secondsOf(option: string, text: string): number {
   if (text === "0") return 0;
-  const [, number, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const [, number, unit] = DURATION.exec(text) ?? [];
   if (number === undefined)
     throw new CliError(`${option} takes a time with a unit, for example 90d, 12h, 30m or 45s`, { exit: "usage" });
   return Number(number) * SECONDS[unit!]!;

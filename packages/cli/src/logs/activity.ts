@@ -1,4 +1,5 @@
 import { type Client, entriesOf, type Listed } from "@item-vault/client";
+import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import { adminVaultIdOf, findItem, isId, type ItemPath, onlyOne, vaultIdOf } from "../api/find.ts";
 import { actorsOfToken, allActors, allSubjects, itemsOfVault, namesIn, vaultsOfToken } from "../api/names.ts";
 import type { NameOf } from "../api/shapes.ts";
@@ -16,8 +17,6 @@ type Resource = Extract<Entry, { resource: unknown }>["resource"];
 
 /** The subjects in the line of an entry, the most exact first. */
 const NAMED = ["item", "vault", "token", "person", "rule", "issuer", "webhook", "job", "session"] as const;
-
-const PAGE_ENTRIES_MAX = 1000;
 
 type Options = Call<typeof ACTIVITY_OPTIONS>["options"];
 

@@ -1,4 +1,5 @@
 import { type AdminActivityEntry, entriesOf } from "@item-vault/client";
+import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import type { NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { parseTime } from "../frame/duration.ts";
@@ -10,7 +11,6 @@ import type { CHANGES_OPTIONS } from "./table.ts";
 
 /** `admin changes`: the changes of the configuration in the log of the admin, with the names that are still known. */
 
-const PAGE_ENTRIES_MAX = 1000;
 /** The least ACTIVITY_RETENTION_DAYS: a log that begins later than this lacks nothing. */
 const RETENTION_MS_MIN = 24 * 60 * 60 * 1000;
 

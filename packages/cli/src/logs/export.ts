@@ -1,4 +1,5 @@
 import { entriesOf } from "@item-vault/client";
+import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import { adminVaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { parseTime } from "../frame/duration.ts";
@@ -8,9 +9,6 @@ import { plural } from "../frame/printable.ts";
 import { jsonOf, tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 import type { ACTIVITY_EXPORT_OPTIONS } from "./table.ts";
-
-/** Entries of a page: the most that the service gives. */
-const PAGE_ENTRIES_MAX = 1000;
 
 /** `activity export`: one entry a line, as the service gives it (contract 23.2). */
 export async function run({ io, options, admin }: Call<typeof ACTIVITY_EXPORT_OPTIONS>): Promise<void> {

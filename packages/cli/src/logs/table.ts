@@ -68,8 +68,6 @@ export const CHANGES_OPTIONS = {
   ...FORMAT_OPTION,
 } as const satisfies Options;
 
-/** The report of changes. */
-
 export const CHANGES_COMMANDS: readonly Command[] = [
   command({
     name: "admin changes",

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Client, entriesOf, type Item, ItemVaultError } from "@item-vault/client";
+import { LIMITS } from "@item-vault/model/limits";
 import { parseId } from "@item-vault/model/ids";
 import { malformed } from "./attempts.ts";
 import type { Pace } from "./pace.ts";
@@ -30,8 +31,6 @@ export interface Reading {
 export const CONCURRENT_READS = 8;
 /** A token has 200 requests in a second (docs/limits.md). A quarter of them is for its other clients. */
 export const READS_PER_SECOND = 150;
-/** Entries of a page of a list: the most that the service gives. */
-const PAGE_ENTRIES_MAX = 1000;
 /** Stands in `broken` for Items whose ids the list lacks: the dialect `connect` leaves them out (contract 11.10). */
 const UNLISTED = "unlisted";
 
@@ -69,7 +68,7 @@ interface Listing {
 }
 
 async function listItems({ client, signal }: Reading, vault: HeldVault): Promise<Listing> {
-  const query = { archived: true, limit: PAGE_ENTRIES_MAX };
+  const query = { archived: true, limit: LIMITS.page };
   const listed = new Set<string>();
   let hasUnlisted = false;
   const countBroken = (headers: Headers) => void (hasUnlisted ||= headers.has("Item-Vault-Broken"));

@@ -2,6 +2,7 @@ import { type Client, entriesOf, ItemVaultError, type ListedToken } from "@item-
 import { parseId } from "@item-vault/model/ids";
 import { csvText } from "@item-vault/transfer/csv-text";
 import { inParallel } from "@item-vault/transfer/pool";
+import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import { allVaults, namesIn } from "../api/names.ts";
 import { type AnyPerson, type AnyRule, type AnyToken, DOES_NOT_OPEN, type NameOf, opened } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
@@ -14,7 +15,6 @@ import type { ACCESS_REPORT_OPTIONS } from "./table.ts";
 
 const HEADING = ["kind", "name", "id", "vault", "vault id", "item id", "rights", "since", "last used", "issued by", "ends"];
 
-const PAGE_ENTRIES_MAX = 1000;
 const REQUESTS_AT_ONCE = 4;
 
 type Rights = Partial<Pick<ListedToken, "name" | "vaults" | "admin" | "backupsOnly" | "adminRead" | "delegate">>;

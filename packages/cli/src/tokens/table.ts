@@ -97,8 +97,6 @@ export const PERSON_DELETE_OPTIONS = {} as const satisfies Options;
 
 export const ACCESS_REPORT_OPTIONS = {} as const satisfies Options;
 
-/** The report of all grants. */
-
 export const ACCESS_COMMANDS: readonly Command[] = [
   command({
     name: "admin access-report",
