@@ -28,9 +28,10 @@ export interface KnownKey extends Omit<Uses, "ended_tokens"> {
   readonly verifies: boolean;
 }
 
-/** A damaged count is at most the largest number that the answer may have. */
-const USES = `SELECT id, ${["vaults", "tokens", "ended_tokens"].map((count) => `min(${count}, ${Number.MAX_SAFE_INTEGER}) AS ${count}`).join(", ")} FROM root_key_uses`;
 const NONE = { vaults: 0, tokens: 0, ended_tokens: 0 };
+/** A damaged count becomes the largest number that an answer may have. */
+const COUNTS = Object.keys(NONE).map((count) => `min(${count}, ${Number.MAX_SAFE_INTEGER}) AS ${count}`);
+const USES = `SELECT id, ${COUNTS.join(", ")} FROM root_key_uses`;
 
 const rowsOf = ({ vaults, tokens, ended_tokens }: Omit<Uses, "id">): number => vaults + tokens + ended_tokens;
 
