@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Document } from "../../src/api/openapi/types.ts";
-import { consoleFiles } from "./console.ts";
 import { build } from "esbuild";
+import type { Document } from "../../src/api/openapi/types.ts";
+import { consoleFiles, FOR_BROWSERS } from "./console.ts";
 import { referenceFiles } from "./reference/page.ts";
 import { writeFolder } from "./write.ts";
 
@@ -33,15 +33,6 @@ export async function assetFiles(document: Document): Promise<Record<string, str
 }
 
 async function referenceScript(): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [join(REFERENCE, "browser/reference.ts")],
-    bundle: true,
-    format: "esm",
-    target: ["chrome123", "firefox120", "safari17.5"], // as the console
-    charset: "utf8",
-    minify: true,
-    write: false,
-    logLevel: "warning",
-  });
+  const { outputFiles } = await build({ ...FOR_BROWSERS, entryPoints: [join(REFERENCE, "browser/reference.ts")] });
   return outputFiles[0]!.contents;
 }

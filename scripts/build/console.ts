@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { build } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 import { fewScripts } from "./console-chunks.ts";
 import { licencesOf } from "./licences.ts";
 
@@ -8,6 +8,17 @@ import { licencesOf } from "./licences.ts";
 
 const SOURCE = "packages/console/src";
 const FOLDER = "console";
+
+/** How esbuild makes what browsers run. */
+export const FOR_BROWSERS = {
+  bundle: true,
+  format: "esm",
+  target: ["chrome123", "firefox120", "safari17.5"], // the first with light-dark() of CSS
+  charset: "utf8",
+  minify: true,
+  write: false,
+  logLevel: "warning",
+} as const satisfies BuildOptions;
 
 /** The files by their paths below the assets. Scripts and styles have a hash of their content in their name, so they are cached for ever. */
 export async function consoleFiles(): Promise<Record<string, string | Uint8Array>> {
@@ -17,21 +28,15 @@ export async function consoleFiles(): Promise<Record<string, string | Uint8Array
     outdir: join(FOLDER, "assets"),
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
-    bundle: true,
+    ...FOR_BROWSERS,
     splitting: true,
     plugins: [fewScripts(SOURCE)],
     logOverride: { "ignored-bare-import": "silent" }, // of console-chunks.ts
-    format: "esm",
-    target: ["chrome123", "firefox120", "safari17.5"], // the first with light-dark() of CSS
     jsx: "automatic",
     jsxImportSource: "preact",
     conditions: ["source"],
-    charset: "utf8",
     legalComments: "none",
-    minify: true,
     metafile: true,
-    write: false,
-    logLevel: "warning",
   });
   const names = outputFiles.map(({ path }) => basename(path));
   const [script, style] = [".js", ".css"].map((extension) =>

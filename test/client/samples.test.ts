@@ -18,12 +18,12 @@ afterAll(() => rmSync(FOLDER, { recursive: true, force: true }));
 const operations = operationsOf(document);
 const textOf = (language: string) =>
   operations.flatMap((placed) => {
-    const sample = samplesOf(document, placed).find((one) => one.language === language);
+    const sample = samplesOf(placed).find((one) => one.language === language);
     return sample ? [{ placed, text: sample.text }] : [];
   });
 
 it("every operation has samples, but those that only the console sends", () => {
-  const without = operations.filter((placed) => samplesOf(document, placed).length === 0);
+  const without = operations.filter((placed) => samplesOf(placed).length === 0);
   const ofSessions = operations.filter(
     ({ operation: { security } }) => security.length > 0 && security.every((one) => "session" in one),
   );

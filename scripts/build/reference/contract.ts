@@ -1,5 +1,5 @@
 import { Marked } from "marked";
-import { type Html, html } from "./html.ts";
+import { escape, type Html } from "./html.ts";
 import { ruleHref } from "./prose.ts";
 
 /** docs/contract.md as a page, whose sections and rules have their numbers as anchors. */
@@ -11,7 +11,6 @@ export interface Rule {
   readonly title: string;
 }
 
-const escaped = (text: string): string => html`${text}`.html;
 const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)|[`*]/g, "$1");
 
 /** The number at the beginning of a heading, and at that of a rule. */
@@ -24,14 +23,14 @@ export function readContract(markdown: string): { readonly page: Html; readonly 
   const rules: Rule[] = [];
   const marked = new Marked({
     renderer: {
-      html: ({ text }) => escaped(text),
+      html: ({ text }) => escape(text),
       text(token) {
-        return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : escaped(token.text);
+        return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : escape(token.text);
       },
       // The documents beside the contract are not served.
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
-        return href.startsWith("https:") ? `<a href="${escaped(href)}" rel="noreferrer">${text}</a>` : text;
+        return href.startsWith("https:") ? `<a href="${escape(href)}" rel="noreferrer">${text}</a>` : text;
       },
       heading({ depth, text, tokens }) {
         const [, number, title] = SECTION.exec(text) ?? [];

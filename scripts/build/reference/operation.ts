@@ -9,7 +9,7 @@ import type {
 } from "../../../src/api/openapi/types.ts";
 import { nameOf, type Placed, resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
-import { inline, marked, prose } from "./prose.ts";
+import { inline, prose, withCode } from "./prose.ts";
 import { samplesOf } from "./samples.ts";
 import { row, typeLine, wholeSchema } from "./schema.ts";
 
@@ -73,7 +73,7 @@ const isError = (status: string): boolean => /^[45]/.test(status);
 
 const answer = (document: Document, status: string, response: Response): Html =>
   html`<details>
-    <summary><b class="status">${status}</b> ${marked(response.description)}</summary>
+    <summary><b class="status">${status}</b> ${withCode(response.description)}</summary>
     ${headers(response.headers)}${content(document, response.content ?? {})}
   </details> `;
 
@@ -100,8 +100,8 @@ function errors(list: readonly (readonly [string, Response])[]): Html | undefine
 }
 
 /** Samples of one request. The first one is open. */
-const samples = (document: Document, placed: Placed): Html[] =>
-  samplesOf(document, placed).map(
+const samples = (placed: Placed): Html[] =>
+  samplesOf(placed).map(
     ({ language, text }, index) =>
       html`<details class="sample" name="sample-${placed.operation.operationId}" ${index === 0 ? html`open=""` : undefined}>
         <summary>${language}</summary>
@@ -125,7 +125,7 @@ export function operationArticle(document: Document, placed: Placed, route?: Htm
   return html`<article id="${operationId}" ${route === undefined ? trial(placed) : undefined}>
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="route">${route ?? html`${methodOf(method)} ${pathOf(path)}`}</p>
-    ${prose(description)}${access(operation)}${route === undefined ? samples(document, placed) : undefined}${parameters(list)}
+    ${prose(description)}${access(operation)}${route === undefined ? samples(placed) : undefined}${parameters(list)}
     ${
       requestBody &&
       html`<details>

@@ -1,6 +1,6 @@
 import type { Document, Response, SecurityScheme } from "../../../src/api/openapi/types.ts";
-import { describe, FAILURE_KINDS } from "../../../src/model/failure.ts";
-import { messageOf } from "../../../src/api/openapi/errors.ts";
+import { FAILURE_KINDS } from "../../../src/model/failure.ts";
+import { messageOf, statusOf } from "../../../src/api/openapi/errors.ts";
 import { operationsOf, type Placed, resolve } from "../document.ts";
 import { readContract } from "./contract.ts";
 import { type Html, html, joined } from "./html.ts";
@@ -19,6 +19,7 @@ interface Page {
   readonly title: string;
   readonly description?: string;
   readonly content: Html;
+  readonly operations?: readonly Placed[];
   readonly found: readonly Found[];
 }
 
@@ -31,7 +32,7 @@ export type Found = readonly [
 ];
 
 /** `Admin: vaults` → `/docs/admin-vaults/`. */
-const pathOf = (title: string): string => `/docs/${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}/`;
+const addressOf = (title: string): string => `/docs/${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}/`;
 
 const foundOperation = (path: string, { method, path: route, operation }: Placed): Found => [
   "operation",
@@ -41,7 +42,7 @@ const foundOperation = (path: string, { method, path: route, operation }: Placed
 ];
 
 function operationsPage(document: Document, title: string, description: string, route?: (placed: Placed) => Html) {
-  const path = pathOf(title);
+  const path = addressOf(title);
   const operations = route
     ? operationsOf(document, document.webhooks)
     : operationsOf(document).filter(({ operation }) => operation.tags.includes(title));
@@ -98,7 +99,7 @@ function errorsPage(document: Document, operations: readonly (readonly [Placed, 
       .filter(({ kinds }) => kinds.has(kind))
       .map(({ placed: { operation }, path }) => html`<a href="${path}#${operation.operationId}">${operation.summary}</a>`);
     return html`<div id="${kind}">
-      <dt><code>${kind}</code> <b class="status">${String(describe({ kind }).status)}</b></dt>
+      <dt><code>${kind}</code> <b class="status">${String(statusOf(kind))}</b></dt>
       <dd>
         <p>${messageOf(kind)}</p>
         ${
@@ -117,12 +118,7 @@ function errorsPage(document: Document, operations: readonly (readonly [Placed, 
     description:
       "An error has the schema Error, and its kind in the header `Item-Vault-Error`. contract 4.3 says when each occurs.",
     content: html`<dl>${rows}</dl>`,
-    found: FAILURE_KINDS.map((kind) => [
-      "error",
-      kind,
-      `${describe({ kind }).status} ${messageOf(kind)}`,
-      `/docs/errors/#${kind}`,
-    ]),
+    found: FAILURE_KINDS.map((kind) => ["error", kind, `${statusOf(kind)} ${messageOf(kind)}`, `/docs/errors/#${kind}`]),
   };
 }
 
@@ -157,7 +153,7 @@ export function referenceFiles(document: Document, contract: string): Record<str
     ({ method }) => html`${methodOf(method)} the URL of the webhook`,
   );
   const placed = groups.flatMap(({ operations, path }) => operations.map((one) => [one, path] as const));
-  const pages: readonly (Page & { readonly operations?: readonly Placed[] })[] = [
+  const pages: readonly Page[] = [
     overview(document),
     ...groups,
     messages,
@@ -172,7 +168,7 @@ export function referenceFiles(document: Document, contract: string): Record<str
 }
 
 /** The links to all pages. That to the page itself has its operations below it. */
-const navigation = (page: Page, pages: readonly (Page & { readonly operations?: readonly Placed[] })[]): Html =>
+const navigation = (page: Page, pages: readonly Page[]): Html =>
   html`<nav aria-label="Contents">
     <ul>
       ${pages.map(({ path, title, operations = [] }) =>

@@ -24,10 +24,10 @@ function block(text: string): Html {
 }
 
 /** A text of one line: its code spans are marked, and its citations of the contract are links. */
-export const inline = (text: string): Html => marked(text, cited);
+export const inline = (text: string): Html => withCode(text, cited);
 
 /** A text of one line whose code spans are marked. `write` writes the rest. */
-export const marked = (text: string, write: (rest: string) => Html | string = (rest) => rest): Html =>
+export const withCode = (text: string, write: (rest: string) => Html | string = (rest) => rest): Html =>
   html`${text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : write(part)))}`;
 
 const CITATION = /(\bcontract \d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)/;

@@ -43,14 +43,14 @@ const loadIndex = (): Promise<readonly Found[]> =>
 /** Returns the entries with all words of a text: those first whose title has the text. */
 function matchesOf(entries: readonly Found[], text: string): readonly Found[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rankOf = ([, title]: Found) =>
-    ["startsWith", "includes"].findIndex((test) => title.toLowerCase()[test as "includes"](words.join(" ")));
-  const ranks = new Map(
-    entries
-      .filter((entry) => words.every((word) => entry.slice(0, 3).join(" ").toLowerCase().includes(word)))
-      .map((entry) => [entry, rankOf(entry) < 0 ? 2 : rankOf(entry)]),
-  );
-  return [...ranks.keys()].toSorted((a, b) => ranks.get(a)! - ranks.get(b)!);
+  const whole = words.join(" ");
+  const rankOf = ([, title]: Found): number => {
+    const name = title.toLowerCase();
+    return name.startsWith(whole) ? 0 : name.includes(whole) ? 1 : 2;
+  };
+  return entries
+    .filter((entry) => words.every((word) => entry.slice(0, 3).join(" ").toLowerCase().includes(word)))
+    .toSorted((a, b) => rankOf(a) - rankOf(b));
 }
 
 async function showResults(): Promise<void> {
