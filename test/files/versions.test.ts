@@ -186,6 +186,20 @@ describe("the Files of a deleted Item", () => {
   });
 });
 
+describe("without a retention, the Files of a deleted Item", () => {
+  it("are gone, and those of no other Item", async () => {
+    const { vault, call, items, path, file, add } = await withFile(0, 0);
+    const { id: other } = (await call("POST", items, { body: LOGIN })).body;
+    await call("POST", `${items}/${other}/files?name=stays`, { body: pattern(9) });
+    await add("second");
+    expect((await call("DELETE", path)).status).toBe(204);
+    expect(await countsOf(vault)).toMatchObject({ files: 1 });
+    expect((await call("GET", `${path}/files`)).status).toBe(404);
+    expect((await call("GET", `${path}/files/${file}/content`)).body.message).toMatch(/^item .* not found$/);
+    expect((await call("GET", `${items}/${other}/files`)).body.map(({ name }: { name: string }) => name)).toEqual(["stays"]);
+  });
+});
+
 describe("destroying a version", () => {
   it("releases the contents that no other version has", async () => {
     const { vault, item, replace, apply, rows } = await withFile();

@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { itemIn, pattern, stateOf } from "../support/files.ts";
-import { shareVault } from "../support/service.ts";
+import { freshItem, itemIn, pattern, stateOf } from "../support/files.ts";
+import { LOGIN, shareVault } from "../support/service.ts";
 
-/** The name of a File: from `?name=`, else from `Content-Disposition` (contract 9.3, RFC 6266). It is stored unchanged. */
+/**
+ * The name of a File: from `?name=`, else from `Content-Disposition` (contract 9.3, RFC 6266), stored unchanged. The id of its section has at
+ * most 255 bytes (contract 2.14).
+ */
 
 const sharedVault = shareVault();
 const newItem = async () => itemIn(await sharedVault());
@@ -23,6 +26,8 @@ const NAMES = [
   "a+b&c=d;e'f*g",
   "null\0byte",
   "\u202Egnp.exe",
+  "x".repeat(1024),
+  "📎".repeat(256), // 1 KiB, too
 ];
 
 describe("a name in the query", () => {
@@ -36,14 +41,6 @@ describe("a name in the query", () => {
   it("has a space for +, and a plus for %2B", async () => {
     const { upload } = await newItem();
     expect((await upload(pattern(1), "?name=a+b%2Bc")).body.name).toBe("a b+c");
-  });
-
-  it.each([
-    ["1,024 ASCII characters", "x".repeat(1024)],
-    ["256 emoji", "📎".repeat(256)],
-  ])("may have up to 1 KiB: %s", async (_, name) => {
-    const { upload } = await newItem();
-    expect((await upload(pattern(1), `?name=${encodeURIComponent(name)}`)).body.name).toBe(name);
   });
 
   it.each([
@@ -89,13 +86,10 @@ describe("a name in Content-Disposition", () => {
 
   it("may have up to 1 KiB, too", async () => {
     const { upload } = await newItem();
-    for (const [length, status] of [
-      [1025, 400],
-      [1024, 200],
-    ] as const) {
-      const headers = { "Content-Disposition": `attachment; filename="${"x".repeat(length)}"` };
-      expect((await upload(pattern(1), "", { headers })).status).toBe(status);
-    }
+    const statusOf = async (bytes: number) =>
+      (await upload(pattern(1), "", { headers: { "Content-Disposition": `attachment; filename="${"x".repeat(bytes)}"` } }))
+        .status;
+    expect([await statusOf(1025), await statusOf(1024)]).toEqual([400, 200]);
   });
 });
 
@@ -114,5 +108,45 @@ describe("an upload without a name", () => {
     const { status, body } = await fixture.upload(pattern(1), query, { headers });
     expect([status, body.message]).toEqual([400, expect.stringMatching(/^name: .*Content-Disposition/)]);
     expect(await stateOf(fixture)).toEqual(before);
+  });
+});
+
+const LONG = "s".repeat(256);
+const refused = (place: string) => ({ status: 400, message: `${place}: is longer than 255 bytes` });
+
+describe("the section of an upload", () => {
+  it.each(["s", "é", "€", "😀"])("has at most 255 bytes of UTF-8, of %s", async (character) => {
+    const world = await freshItem();
+    const width = new TextEncoder().encode(character).length;
+    const most = character.repeat(255 / width) + "a".repeat(255 % width);
+    const before = await stateOf(world);
+    const over = await world.upload(pattern(1), `?name=f&section=${encodeURIComponent(`${most}a`)}`);
+    expect(over.body).toEqual(refused("section"));
+    expect(await stateOf(world)).toEqual(before);
+    const at = await world.upload(pattern(1), `?name=f&section=${encodeURIComponent(most)}`);
+    expect([at.status, at.body.section]).toEqual([200, { id: most }]);
+  });
+});
+
+describe("a section with a longer id", () => {
+  const long = { id: LONG };
+  const sections = [{ ...long, label: "Long" }];
+
+  it.each<[string, (world: Awaited<ReturnType<typeof freshItem>>) => Promise<unknown>]>([
+    ["POST", ({ vault, call }) => call("POST", `/v1/vaults/${vault}/items`, { body: { ...LOGIN, sections } })],
+    ["PUT", ({ vault, path, call }) => call("PUT", path, { body: { ...LOGIN, vault: { id: vault }, sections } })],
+    ["PATCH", ({ path, call }) => call("PATCH", path, { body: [{ op: "add", path: `/sections/${LONG}`, value: {} }] })],
+    [
+      "PATCH of a field",
+      ({ path, call }) => call("PATCH", path, { body: [{ op: "add", path: "/fields", value: { section: long } }] }),
+    ],
+  ])("is a 400 in a %s, which changes nothing", async (_, send) => {
+    const world = await freshItem();
+    const before = await stateOf(world);
+    expect(await send(world)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/sections\[\d\]\.id: is longer than 255 bytes/) },
+    });
+    expect(await stateOf(world)).toEqual(before);
   });
 });
