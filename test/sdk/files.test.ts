@@ -1,63 +1,46 @@
 import { buffer } from "node:stream/consumers";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { attach, type TestVault, freshVault, makeItems } from "./support/vault.ts";
+import { attach, freshVault, makeItems, type TestVault } from "./support/vault.ts";
 
 /** A vault with an Item that has one File. */
 async function makeFile(bytes: string | Uint8Array, query?: string) {
   const fresh = await freshVault("The vault");
-  const [item] = await makeItems(fresh, "The Item");
-  return { ...fresh, item: item!, file: await attach(fresh, item!, bytes, query) };
+  const [item = ""] = await makeItems(fresh, "The Item");
+  return { ...fresh, item, file: await attach(fresh, item, bytes, query) };
 }
 
 /** All bytes of the stream that getFileContentStream returns. */
-const readStream = async ({ op, vault, item, file }: TestVault & { item: string; file: string }) =>
+const readStream = async ({ op, vault, item, file }: Pick<TestVault, "op" | "vault"> & { item: string; file: string }) =>
   buffer((await op.getFileContentStream(vault, item, file)) as Readable);
 
 describe("listFiles", () => {
-  it("returns all attributes of a File", async () => {
+  it("returns all attributes of a File, as getFileById does", async () => {
     const { op, vault, item, file } = await makeFile("12345", `name=${encodeURIComponent("Größe & Co.txt")}&section=papers`);
-    expect(await op.listFiles(vault, item)).toEqual([
-      {
-        id: file,
-        name: "Größe & Co.txt",
-        size: 5,
-        content_path: `/v1/vaults/${vault}/items/${item}/files/${file}/content`,
-        section: { id: "papers" },
-      },
-    ]);
+    const content_path = `/v1/vaults/${vault}/items/${item}/files/${file}/content`;
+    const expected = { id: file, name: "Größe & Co.txt", size: 5, content_path, section: { id: "papers" } };
+    expect(await op.listFiles(vault, item)).toEqual([expected]);
+    expect(await op.getFileById(vault, item, file)).toEqual(expected);
   });
 
-  it("returns the Files of the Item", async () => {
+  it("returns the Files of the Item, or an empty list", async () => {
     const fresh = await makeFile("one", "name=a");
     await attach(fresh, fresh.item, "two", "name=b");
     const files = await fresh.op.listFiles(fresh.vault, fresh.item);
     expect(files.map(({ name }) => name!).toSorted()).toEqual(["a", "b"]);
     expect((await fresh.op.getItemById(fresh.vault, fresh.item)).files).toEqual(files);
-  });
-
-  it("returns an empty list for an Item without Files", async () => {
-    const fresh = await freshVault();
-    const [item] = await makeItems(fresh, "Bare");
-    expect(await fresh.op.listFiles(fresh.vault, item!)).toEqual([]);
-  });
-});
-
-describe("getFileById", () => {
-  it("returns the File as listFiles does", async () => {
-    const { op, vault, item, file } = await makeFile("12345");
-    expect([await op.getFileById(vault, item, file)]).toEqual(await op.listFiles(vault, item));
+    const [bare = ""] = await makeItems(fresh, "Bare");
+    expect(await fresh.op.listFiles(fresh.vault, bare)).toEqual([]);
   });
 });
 
 describe("getFileContent", () => {
-  it.each(["", "plain", "Grüße, 日本 🔑\r\n\u0000"])("returns the text %j", async (text) => {
-    const { op, vault, item, file } = await makeFile(text);
-    expect(await op.getFileContent(vault, item, file)).toBe(text);
-  });
-
-  it("returns an ASCII text that arrives in many chunks", async () => {
-    const text = "All the characters are ASCII.\n".repeat(20_000);
+  it.each([
+    ["an empty text", ""],
+    ["a plain text", "plain"],
+    ["a text of other characters", "Grüße, 日本 🔑\r\n\u0000"],
+    ["an ASCII text that arrives in many chunks", "All the characters are ASCII.\n".repeat(20_000)],
+  ])("returns %s", async (_, text) => {
     const { op, vault, item, file } = await makeFile(text);
     expect((await op.getFileContent(vault, item, file)) === text).toBe(true);
   });
@@ -65,31 +48,21 @@ describe("getFileContent", () => {
   it("damages characters that are divided between two chunks (a defect of the SDK), unlike getFileContentStream", async () => {
     const text = "€".repeat(300_000);
     const fresh = await makeFile(text);
-    const content = await fresh.op.getFileContent(fresh.vault, fresh.item, fresh.file);
-    expect(content).toContain("\uFFFD");
+    expect(await fresh.op.getFileContent(fresh.vault, fresh.item, fresh.file)).toContain("\uFFFD");
     expect((await readStream(fresh)).equals(Buffer.from(text))).toBe(true);
   });
 });
 
-describe("getFileContentStream", () => {
-  it("returns all 1,000,000 bytes of a File", async () => {
-    const bytes = Uint8Array.from({ length: 1_000_000 }, (_, at) => (at * 31 + (at >> 8) * 7) & 255);
-    const stream = await readStream(await makeFile(bytes));
-    expect(stream.equals(bytes)).toBe(true);
-  });
-
-  it("returns no bytes for an empty File", async () => {
-    expect(await readStream(await makeFile(""))).toHaveLength(0);
-  });
+it.each([0, 1_000_000])("getFileContentStream returns all %i bytes of a File", async (size) => {
+  const bytes = Uint8Array.from({ length: size }, (_, at) => (at * 31 + (at >> 8) * 7) & 255);
+  expect((await readStream(await makeFile(bytes))).equals(bytes)).toBe(true);
 });
 
-describe("the File of an Item", () => {
-  it("is found by the titles of its vault and its Item", async () => {
-    const { op, vault, item, file } = await makeFile("content");
-    const titles = ["The vault", "The Item"] as const;
-    expect(await op.listFiles(...titles)).toEqual(await op.listFiles(vault, item));
-    expect(await op.getFileById(...titles, file)).toEqual(await op.getFileById(vault, item, file));
-    expect(await op.getFileContent(...titles, file)).toBe("content");
-    expect(String(await buffer((await op.getFileContentStream(...titles, file)) as Readable))).toBe("content");
-  });
+it("the File of an Item is found by the titles of its vault and its Item", async () => {
+  const { op, vault, item, file } = await makeFile("content");
+  const titles = ["The vault", "The Item"] as const;
+  expect(await op.listFiles(...titles)).toEqual(await op.listFiles(vault, item));
+  expect(await op.getFileById(...titles, file)).toEqual(await op.getFileById(vault, item, file));
+  expect(await op.getFileContent(...titles, file)).toBe("content");
+  expect(String(await readStream({ op, vault: titles[0], item: titles[1], file }))).toBe("content");
 });

@@ -17,30 +17,23 @@ describe("in a call of the SDK, a title", () => {
     await expect(fresh.op.getItemByTitle(fresh.vault, "C# keys")).rejects.toStrictEqual(refusal);
   });
 
-  it("with a % before two hexadecimal digits is sent as the character of that code", async () => {
+  it.each([
+    ["a % before two hexadecimal digits is sent as the character of that code", "%41", "A"],
+    ["a tab is sent without it", "a\tb", "ab"],
+    ["an end of line is sent without it", "a\nb", "ab"],
+    ["another end of line is sent without it", "a\r\nb", "ab"],
+  ])("with %s", async (_, title, sent) => {
     const fresh = await freshVault();
-    const [, decodedItem] = await makeItems(fresh, "%41", "A");
-    expect((await fresh.op.getItemByTitle(fresh.vault, "%41")).id).toBe(decodedItem);
+    const [, found] = await makeItems(fresh, title, sent);
+    expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(found);
   });
 
-  it.each(["a\tb", "a\nb", "a\r\nb"])("with a tab or an end of line is sent without it: %j", async (title) => {
+  it.each([
+    ['a \\" is a title with a " only if no Item has it as it is, because other clients escape quotes', 'a\\"b', 'a"b'],
+    ["a term of a filter after a quote is read as two terms only if no Item has the title", 'A" and title co "', "A"],
+  ])("with %s", async (_, title, other) => {
     const fresh = await freshVault();
-    const [, shortened] = await makeItems(fresh, title, "ab");
-    expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(shortened);
-  });
-
-  it('with a \\" is a title with a " only if no Item has it as it is, because other clients escape quotes', async () => {
-    const fresh = await freshVault();
-    const [shortened] = await makeItems(fresh, 'a"b');
-    expect((await fresh.op.getItemByTitle(fresh.vault, 'a\\"b')).id).toBe(shortened);
-    const [exact] = await makeItems(fresh, 'a\\"b');
-    expect((await fresh.op.getItemByTitle(fresh.vault, 'a\\"b')).id).toBe(exact);
-  });
-
-  it("with a term of a filter after a quote is read as two terms only if no Item has the title", async () => {
-    const fresh = await freshVault();
-    const title = 'A" and title co "';
-    const [shorter] = await makeItems(fresh, "A");
+    const [shorter] = await makeItems(fresh, other);
     expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(shorter);
     const [exact] = await makeItems(fresh, title);
     expect((await fresh.op.getItemByTitle(fresh.vault, title)).id).toBe(exact);
