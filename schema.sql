@@ -233,7 +233,7 @@ CREATE TABLE activity (
 
 CREATE INDEX activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
 
--- Reads, denials and sign-ins: segments of logs (docs/decisions, 0044). A flush appends a line to the segment of the largest cell of its ids that
+-- Reads, denials and sign-ins: segments of logs (docs/design/log.md). A flush appends a line to the segment of the largest cell of its ids that
 -- has room, or makes a segment of its own.
 CREATE TABLE log_segments (
   vault_id TEXT    NOT NULL, -- the log. With :denials or :sign-ins: those of the log of the admin

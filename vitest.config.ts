@@ -78,7 +78,7 @@ const BACKUP_HOUR = new Date().getUTCHours() < 12 ? 15 : 3;
 const WEBHOOK_TEST_ORIGIN = await startReceiver();
 /** The browser of the browser tests. A machine may have none. */
 const found = findChromium();
-const NO_BROWSER = "no Chrome or Chromium: install one, or set CHROME_PATH (docs/decisions/0042-browser-for-tests.md)";
+const NO_BROWSER = "no Chrome or Chromium: install one, or set CHROME_PATH (docs/design/tests.md)";
 if (found === undefined && (process.env["CI"] ?? "") !== "") throw new Error(NO_BROWSER);
 /** Prints at the end that tests are missing. vitest evaluates this file several times, and calls a reporter once. */
 const skippedBrowser: Reporter = { onTestRunEnd: () => console.warn(`SKIPPED the tests in ${BROWSER}: ${NO_BROWSER}`) };

@@ -1,6 +1,6 @@
 -- The schema of D1. Every text that a user typed is sealed (src/crypto/seal.ts, docs/security.md). In the clear are ids, versions,
 -- times, key ids, the blind indexes of titles, and operation ids.
--- From release 1.0 on this file stays as it is, and a change is a new file (docs/decisions, 0010). It can be run again: it then creates what was dropped, and changes nothing else.
+-- From release 1.0 on this file stays as it is, and a change is a new file (docs/design/tables.md). It can be run again: it then creates what was dropped, and changes nothing else.
 -- CHECK refuses what no number or word of the service is (model/time.ts, vaults/rows.ts, store/tables), one column at a time: SQLite
 -- looks at those of the columns that a statement writes, so a damaged one hinders no other. A statement that computes a number from the
 -- one before brings it into the range first. Tables into which rows are copied (ended_tokens, item_versions, file_versions) have none: a
@@ -234,7 +234,7 @@ CREATE TABLE IF NOT EXISTS activity (
 
 CREATE INDEX IF NOT EXISTS activity_by_sequence ON activity (vault_id, sequence) WHERE sequence IS NOT NULL;
 
--- Reads, denials and sign-ins: segments of logs (docs/decisions, 0044). A flush appends a line to the segment of the largest cell of its ids that
+-- Reads, denials and sign-ins: segments of logs (docs/design/log.md). A flush appends a line to the segment of the largest cell of its ids that
 -- has room, or makes a segment of its own.
 CREATE TABLE IF NOT EXISTS log_segments (
   vault_id TEXT    NOT NULL, -- the log. With :denials or :sign-ins: those of the log of the admin

@@ -105,7 +105,7 @@ export interface SealOptions {
   readonly number?: number | undefined;
   /**
    * The first bytes of the nonce, for a caller that has to know them before: `NONCE_PREFIX_BYTES` random bytes, drawn for this one text
-   * (decision 0015).
+   * (docs/design/reads.md).
    */
   readonly prefix?: Uint8Array | undefined;
 }

@@ -4,7 +4,7 @@ import type { VaultKey, VaultKeys } from "./vault-keys.ts";
 
 /**
  * The sealed texts of a vault. Each text is sealed under the vault's newest key, and carries the number of the key that decrypts
- * it (decision 0059).
+ * it (docs/design/keys.md).
  */
 
 /** Adds the id of the key, so that no other key decrypts the text. */

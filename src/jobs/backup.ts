@@ -24,7 +24,7 @@ import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /**
- * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21, decision 0033). A step carries out as
+ * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21). A step carries out as
  * many small parts of that as its calls allow.
  */
 

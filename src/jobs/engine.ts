@@ -21,7 +21,7 @@ import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 
 /**
- * Runs jobs (decision 0047). The alarm of a Durable Object makes one step, keeps its result in the SQLite of the object, and sets the next
+ * Runs jobs (docs/design/jobs.md). The alarm of a Durable Object makes one step, keeps its result in the SQLite of the object, and sets the next
  * alarm. A step that does not end, because it throws or its object is killed, is retried. The try is counted and the next alarm set before
  * the step begins.
  */

@@ -4,7 +4,7 @@ import { type DueVault, listDueVaults } from "../store/vaults/due-vaults.ts";
 import type { JobPorts, KindOfJob } from "./kind.ts";
 import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults.ts";
 
-/** The job that lets coordinators expire deleted Items and versions (contract 14.8, decision 0022). The hourly run starts it. */
+/** The job that lets coordinators expire deleted Items and versions (contract 14.8). The hourly run starts it. */
 
 /** Each call of a coordinator may be sent three times (durable-object-calls.ts). */
 const STEP_CALLS_MAX = 10;

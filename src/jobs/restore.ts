@@ -15,7 +15,7 @@ import { beginVault, type Chosen, openChosen, stepVault, type VaultRestore } fro
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /**
- * The job that restores one vault or one of its Items, or the registry and then every vault of that backup (contract 21.20, decision 0034). A
+ * The job that restores one vault or one of its Items, or the registry and then every vault of that backup (contract 21.20). A
  * step does as much of one phase as its calls allow.
  */
 

@@ -9,7 +9,7 @@ import { callObject } from "../durable-object-calls.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
-/** The job that checks stored data, and repairs it on request (contract 22, decision 0035). A step is some slices. */
+/** The job that checks stored data, and repairs it on request (contract 22). A step is some slices. */
 
 interface VerifyState {
   readonly input: VerifyInput;

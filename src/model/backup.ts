@@ -1,7 +1,7 @@
 import { NIL_ID } from "./ids.ts";
 
 /**
- * The format of backups (decision 0033). A backup of a vault, which the API calls a snapshot, is a manifest and its parts: all rows of the
+ * The format of backups (docs/design/backups.md). A backup of a vault, which the API calls a snapshot, is a manifest and its parts: all rows of the
  * vault. The backups of a vault are numbered.
  *
  * A part is named by its hash and depends only on its rows, so backups share unchanged parts. Rows are stored as they are in D1: every text

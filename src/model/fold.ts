@@ -1,6 +1,6 @@
 /**
  * Names without regard to case (contract 16.3). The fold is part of a stored format: the blind index of folded titles
- * (decision 0021). A change of it needs a new version, and the titles of all vaults indexed again.
+ * (docs/design/reads.md). A change of it needs a new version, and the titles of all vaults indexed again.
  */
 
 /** The version of the fold, which the blind index contains. */

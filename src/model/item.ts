@@ -97,7 +97,7 @@ export interface FilesOfItem {
 
 /** A full Item has its user name among its fields only. */
 export interface Item extends Omit<Summary, "username">, FilesOfItem {
-  /** 16 hexadecimal digits, drawn for each version: the first 8 bytes of the nonce of the sealed details (decision 0015). */
+  /** 16 hexadecimal digits, drawn for each version: the first 8 bytes of the nonce of the sealed details (docs/design/reads.md). */
   readonly nonce: string;
   readonly sections: readonly Section[];
   readonly fields: readonly Field[];

@@ -2,7 +2,7 @@ import { type Failure, type FailureKind, describe } from "./failure.ts";
 import type { Checked, Finding } from "./finding.ts";
 import type { RestoreResult } from "./restore.ts";
 
-/** Long jobs (contract 26, decision 0047): work that an alarm carries out in steps, without a request that waits for it. */
+/** Long jobs (contract 26): work that an alarm carries out in steps, without a request that waits for it. */
 
 /** The kinds that the admin starts. */
 export const REQUESTED_KINDS = ["rewrap", "verify", "backup", "restore"] as const;

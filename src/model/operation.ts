@@ -7,7 +7,7 @@ import { NIL_ID } from "./ids.ts";
 
 /**
  * The newest format of operations that the coordinators of this release accept. A release that adds a kind of change increments
- * the number. The release before it must already refuse that number (docs/decisions, 0011).
+ * the number. The release before it must already refuse that number (docs/design/writes.md).
  */
 export const OPERATION_FORMAT = 1;
 

@@ -72,7 +72,7 @@ export async function limitAddress(
 /**
  * Returns true if a denial is logged. A token without access must not fill the log of a vault, nor a client without a credential
  * the admin's log. In the admin's log each address has a limit: a fifth of the overall limit. Refused sign-ins do not count as
- * refused admin tokens. So no single address can keep other denials out of the log (decision 0043).
+ * refused admin tokens. So no single address can keep other denials out of the log (docs/design/requests.md).
  */
 export async function isWorthLogging(env: Env, { log, actor, resource, origin }: Activity): Promise<boolean> {
   if (log !== NOWHERE) return within(env.FAILURE_RATE, actor);

@@ -7,7 +7,7 @@ import { freshFile } from "../support/files.ts";
 import { removeRows } from "../support/restore.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** The entity tag of an Item belongs to one version of one history of the database (contract 10.1, decision 0015). */
+/** The entity tag of an Item belongs to one version of one history of the database (contract 10.1). */
 
 const rename = (value: string) => [{ op: "replace", path: "/title", value }];
 

@@ -7,7 +7,7 @@ import { countingDatabase, renewCoordinator } from "../support/bindings.ts";
 import { keysOf, recordRows, unwrap } from "../support/records.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** What an idempotency record holds, and what it costs (docs/decisions, 0012). */
+/** What an idempotency record holds, and what it costs (docs/design/writes.md). */
 
 const KEY = { "Idempotency-Key": "key" };
 

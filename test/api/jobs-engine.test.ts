@@ -8,7 +8,7 @@ import { freshFile } from "../support/files.ts";
 import { startBackup } from "../../src/scheduled.ts";
 import { admin, makeVault } from "../support/service.ts";
 
-/** The engine of jobs: states that are damaged, and jobs of which others are in the way (contract 26.6, decision 0047). */
+/** The engine of jobs: states that are damaged, and jobs of which others are in the way (contract 26.6). */
 
 type Service = Awaited<ReturnType<typeof serviceWith>>;
 

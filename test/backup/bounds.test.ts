@@ -10,7 +10,7 @@ import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../suppor
 import { isLong } from "../support/runs.ts";
 import { makeVault, send } from "../support/service.ts";
 
-/** Backups of vaults with much of something, and the calls of their steps (contract 21, decision 0047). */
+/** Backups of vaults with much of something, and the calls of their steps (contract 21). */
 
 /** A bucket that counts its calls since it was asked last. */
 function countingCalls(bucket: R2Bucket) {

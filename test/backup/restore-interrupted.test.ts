@@ -160,7 +160,7 @@ describe("a restore that is killed", () => {
 });
 
 describe("a step of a restore", () => {
-  it("makes at most 40 calls of D1 and of the buckets, however many Files the vault has (decision 0047)", async () => {
+  it("makes at most 40 calls of D1 and of the buckets, however many Files the vault has", async () => {
     const fresh = await freshFile(pattern(20));
     const uploads = Array.from({ length: 40 }, async (_, index) =>
       fresh.call("POST", `${fresh.files}?name=${index}`, { body: pattern(20), headers: lengthOf(pattern(20)) }),

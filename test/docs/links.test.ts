@@ -76,8 +76,8 @@ const paths = [...sources.map(({ path }) => path), ...testFiles.keys(), ...texts
 const foldersOf = (path: string): string[] => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1));
 const places: ReadonlySet<string> = new Set([...paths, ...paths.flatMap(foldersOf)]);
 
-/** A decision and the changelog tell of the files of their days. */
-const living = [...texts].filter(([path]) => !/^(docs\/decisions\/0|CHANGELOG)/.test(path));
+/** The changelog names the files of each release. */
+const living = [...texts].filter(([path]) => path !== "CHANGELOG.md");
 
 /** The documents whose paths begin at the root of the checkout. In the others a path may begin at any folder. */
 const IS_EXACT = /^(AGENTS\.md|docs\/design\/)/;

@@ -8,7 +8,7 @@ import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { LOGIN } from "../support/service.ts";
 import { countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
 
-/** The Files of earlier versions and of deleted Items (decision 0018). */
+/** The Files of earlier versions and of deleted Items (docs/design/writes.md). */
 
 /** An Item with one File of 100 bytes, at version 2. */
 async function withFile(versions = 10, days = 30) {

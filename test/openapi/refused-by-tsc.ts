@@ -8,7 +8,7 @@ import { ok } from "../../src/model/result.ts";
 import { presentVault } from "../../src/http/present/vaults.ts";
 import type { NamedVault as VaultRow } from "../../src/model/vault.ts";
 
-/** What tsc refuses (decisions 0048 and 0049). `npm run check` fails when a line below an expected error compiles. */
+/** What tsc refuses (docs/design/requests.md). `npm run check` fails when a line below an expected error compiles. */
 
 declare const row: VaultRow;
 const shown: Presented<Vault> = presentVault(row, "uuid");

@@ -10,7 +10,7 @@ import { runs } from "../support/runs.ts";
 import { seeded } from "../support/seeded.ts";
 import { admin, client, makeToken, makeVault } from "../support/service.ts";
 
-/** Whatever becomes of its messages, the log is a plain list of entries: in its pages, filters, total and export (decision 0044). */
+/** Whatever becomes of its messages, the log is a plain list of entries: in its pages, filters, total and export (docs/design/log.md). */
 
 afterEach(() => void vi.restoreAllMocks());
 

@@ -17,7 +17,7 @@ import { admin, client, makeToken, makeVault } from "../support/service.ts";
 
 /**
  * Random histories of logs over eight days that go past their retention one after the other, compared with a plain list of entries: none is
- * lost, and none is shown twice, in pages or in the export (decision 0044, contract 13.7, 13.10, 13.20 and 23.5).
+ * lost, and none is shown twice, in pages or in the export (docs/design/log.md, contract 13.7, 13.10, 13.20 and 23.5).
  */
 
 beforeAll(drainQueue);

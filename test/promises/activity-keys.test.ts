@@ -9,7 +9,7 @@ import { readLog, segmentEntries } from "../support/activity.ts";
 import { DAY } from "../support/faults.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
-/** The key under which an entry of the log is sealed: that of its day (docs/decisions, 0013). */
+/** The key under which an entry of the log is sealed: that of its day (docs/design/log.md). */
 
 async function rootKey(): Promise<RootKey> {
   const keyring = await openKeyring(env.ROOT_KEYS);

@@ -16,7 +16,7 @@ import { passDays } from "../support/restore.ts";
 import { admin, LOGIN, makeVault } from "../support/service.ts";
 import { ageVault, countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
 
-/** Expiry (contract 14.13, decision 0022): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
+/** Expiry (contract 14.13): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
 
 const DAY = 86_400_000;
 

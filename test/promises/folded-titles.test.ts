@@ -7,7 +7,7 @@ import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
-/** `items.folded_index`: the index of folded titles (decision 0021). */
+/** `items.folded_index`: the index of folded titles (docs/design/reads.md). */
 
 async function keysOf(vault: string) {
   const keyring = await openKeyring(env.ROOT_KEYS);

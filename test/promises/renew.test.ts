@@ -25,7 +25,7 @@ import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply } fr
 import { unwrap } from "../support/versions.ts";
 import { newReceiver } from "../support/webhooks.ts";
 
-/** New data keys of a vault (contract 20.20 to 20.25, decision 0059). */
+/** New data keys of a vault (contract 20.20 to 20.25). */
 
 /** Only the vaults of a test have several keys: a run of the hour draws some of them. */
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { countingDatabase } from "../support/bindings.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { client, makeToken, makeVault } from "../support/service.ts";
 
-/** What `POST /v1/resolve` costs in D1 calls and rows (decision 0021). */
+/** What `POST /v1/resolve` costs in D1 calls and rows (docs/design/reads.md). */
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 

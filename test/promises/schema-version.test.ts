@@ -4,7 +4,7 @@ import { forgetSchemaVersion, SCHEMA } from "../../src/store/d1/schema.ts";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshVault, LOGIN, send } from "../support/service.ts";
 
-/** The schema versions that a Worker serves (docs/decisions, docs/operations.md). */
+/** The schema versions that a Worker serves (docs/design/tables.md). */
 
 afterEach(forgetSchemaVersion);
 

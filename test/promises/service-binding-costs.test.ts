@@ -10,7 +10,7 @@ import { login, seedItems } from "../support/seed.ts";
 import { bind, callWith, makeBindingToken, refusalOf } from "../support/service-binding.ts";
 import { admin, makeVault } from "../support/service.ts";
 
-/** What calls of a service binding cost in D1 calls (contract 18.7, decision 0025). */
+/** What calls of a service binding cost in D1 calls (contract 18.7). */
 
 const field = (value: string) => ({ id: "password", type: "CONCEALED", purpose: "PASSWORD", label: "password", value }) as const;
 const references = Array.from({ length: 100 }, (_, index) => `op://production/item ${index}/password`);

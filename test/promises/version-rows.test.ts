@@ -11,7 +11,7 @@ import { runs } from "../support/runs.ts";
 import { LOGIN } from "../support/service.ts";
 import { freshWriter, keeping, kindOf, unwrap } from "../support/versions.ts";
 
-/** The rows of versions, Files and deleted Items after any writes, alone or in groups (decision 0018). */
+/** The rows of versions, Files and deleted Items after any writes, alone or in groups (docs/design/writes.md). */
 
 const KEPT = 3;
 

@@ -8,7 +8,7 @@ import { inOneGroup } from "../support/group.ts";
 import { LOGIN } from "../support/service.ts";
 import { ageVault, countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
 
-/** The write path of kept versions and deleted Items (decision 0018). */
+/** The write path of kept versions and deleted Items (docs/design/writes.md). */
 
 const retitled = (title: string) => [{ op: "replace", path: "/title", value: title }];
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX, sharedBits, type Unit } from "../../src/store/backup/cut.ts";
 import { runs } from "../support/runs.ts";
 
-/** Where backups are cut into parts (decision 0033). */
+/** Where backups are cut into parts (docs/design/backups.md). */
 
 const MAX = PART_MAX.characters;
 

@@ -11,7 +11,7 @@ import {
 import { addVersion, deleteCurrent, dropVersion, keepNewest, restoreFiles } from "../../src/vault/versions.ts";
 import { runs } from "../support/runs.ts";
 
-/** Which rows of an Item are kept, against a model that holds each version with all of its Files (decision 0018). */
+/** Which rows of an Item are kept, against a model that holds each version with all of its Files (docs/design/writes.md). */
 
 /** Each version as a whole: its Files by their ids, with the generations of their contents. */
 interface Model {

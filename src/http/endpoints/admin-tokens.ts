@@ -32,7 +32,7 @@ export const createToken = serveBy({
     const issued = await insertToken(store, claims, adminEntry({ resource: "TOKEN" }, c, "CREATE", id));
     if (!issued.ok) return issued;
     // The token is not stored: only this answer, and the answer to a repeated request, contain it. A token for service bindings is in no
-    // answer, because nobody needs it, and it would authenticate nobody (decision 0025).
+    // answer, because nobody needs it, and it would authenticate nobody (docs/design/access.md).
     const token = binding ? undefined : issued.value.token;
     return ok({ json: presentIssuedToken(issued.value.claims, token, "uuid"), made: id });
   },

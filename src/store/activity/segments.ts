@@ -7,7 +7,7 @@ import { dayOf } from "../../model/time.ts";
 import { isEntry } from "./entry-rows.ts";
 
 /**
- * Segments store reads, denials and sign-ins (decision 0044). A segment is a row of `log_segments` with entries of one log. Its text is only
+ * Segments store reads, denials and sign-ins (docs/design/log.md). A segment is a row of `log_segments` with entries of one log. Its text is only
  * appended to. It has one line for each hand-over, which is the part of a flush for that log, one cell of `CELLS` and one day (UTC):
  *
  *     {"rootKey": id, "entries": [[id, action, result, actor, item, version, resource], …], "sealed": text}

@@ -1,6 +1,6 @@
 /**
  * A bucket: objects of bytes under keys, in the order of their keys. This interface is everything that the service needs of an
- * object store. It can be R2 (r2.ts), a service with the API of S3, or a folder (decision 0046). Each method throws if the store
+ * object store. It can be R2 (r2.ts), a service with the API of S3, or a folder (docs/design/files.md). Each method throws if the store
  * fails; its effect is then unknown. Keys consist of lower-case letters, digits, "-", "_", "." and slashes. No key is the folder
  * of another key. test/support/bucket-rules.ts tests these rules for every implementation.
  */

@@ -6,7 +6,7 @@ import { type KeptRows, NOTHING_KEPT, type RowRequest, type Rows } from "./rows.
 /**
  * The cache of a coordinator: sealed rows of its vault, as last read or written. A write whose rows are all cached costs one D1 call. The
  * cache has no authority. If another coordinator has written since, the fence of the commit refuses the batch, and the rows are read
- * (docs/decisions, docs/consistency.md).
+ * (docs/design/writes.md).
  */
 export interface RowCache {
   /**

@@ -16,7 +16,7 @@ const EXPIRED = `
 
 /**
  * Items with more versions than are kept; a deleted Item keeps one more. An Item that neither exists nor is deleted is left out, because
- * its row was lost and the versions are the last copy (decision 0035). There is no UNION with the other statement, because SQLite would
+ * its row was lost and the versions are the last copy (docs/design/backups.md). There is no UNION with the other statement, because SQLite would
  * read and sort the versions of all following Items for it.
  */
 const SURPLUS = `

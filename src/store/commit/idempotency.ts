@@ -10,7 +10,7 @@ import { deleteExpired } from "../d1/expiry.ts";
 
 /**
  * Idempotency records: the effects of writes with an Idempotency-Key. For a day they answer repeated requests. A record has at most 1 KiB,
- * whatever the size of the Item, because the answer is rebuilt from the current rows (docs/decisions, 0012).
+ * whatever the size of the Item, because the answer is rebuilt from the current rows (docs/design/writes.md).
  */
 
 export interface IdempotencyRecord extends Idempotency {

@@ -5,7 +5,7 @@ import { runBatch } from "../d1/database.ts";
 import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { into } from "../tables/statements.ts";
 
-/** The statements with which `verify` repairs data that can be computed from other rows (decision 0035). */
+/** The statements with which `verify` repairs data that can be computed from other rows (docs/design/backups.md). */
 
 /**
  * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the count

@@ -4,7 +4,7 @@ import { withDeadline } from "./errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 
 /**
- * Reads from a nearby replica of the database (contract 8.12, decision 0050). Bookmarks bound their age: a replica that has
+ * Reads from a nearby replica of the database (contract 8.12). Bookmarks bound their age: a replica that has
  * reached the bookmark of a call to the primary has every write from before that call.
  */
 

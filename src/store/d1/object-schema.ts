@@ -1,6 +1,6 @@
 /**
  * The schemas of the SQLite in each Durable Object. The version of a schema is the number of its applied migrations. As with D1, a released
- * migration is never edited, and a release only expands the schema (docs/decisions, 0010).
+ * migration is never edited, and a release only expands the schema (docs/design/tables.md).
  */
 
 /**

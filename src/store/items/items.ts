@@ -17,7 +17,7 @@ export type SealedItem = RowInVault<"items">;
 
 const { associatedData } = TABLES.items;
 
-/** The content of the text `details` (decision 0053). */
+/** The content of the text `details` (docs/design/reads.md). */
 export type Details = Pick<Item, "title" | "state" | "sections" | "fields" | "nonce">;
 
 /** Seals an Item: the summary apart from the secrets, so that a list decrypts no secret. */
@@ -132,7 +132,7 @@ export async function loadItem(store: Store, access: VaultAccess, item: string):
   return openAnswered(read.value, access.vault, { ...joined, id: item }, rows[0]);
 }
 
-/** The index of folded titles (decision 0021): `items.folded_index` holds the blind index of the folded title. */
+/** The index of folded titles (docs/design/reads.md): `items.folded_index` holds the blind index of the folded title. */
 
 /** Returns the blind index of a folded name. */
 export const foldedIndex = ({ index }: Pick<VaultKeys, "index">, name: string): Promise<string> =>

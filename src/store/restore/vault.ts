@@ -15,7 +15,7 @@ import { rowsStep } from "./rows.ts";
 
 /**
  * Restores a vault from its backup, or data outside vaults from the registry's backup, in steps. While the rows are written, the row of the
- * vault itself is missing, so no request can read the other rows. The last step inserts it, so the vault appears complete (decision 0034).
+ * vault itself is missing, so no request can read the other rows. The last step inserts it, so the vault appears complete (docs/design/backups.md).
  */
 
 /** The chosen backup. */

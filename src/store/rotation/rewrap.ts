@@ -15,7 +15,7 @@ import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "
  *
  * No coordinator takes part. A commit writes neither `root_key_id` nor the wrapped keys of a vault's row (commit/commit.ts), and no fence
  * compares the wrapped texts. A slice writes nothing else, so neither can undo the other. Only the commit that gives the vault a new key
- * writes them (decision 0059). It wraps all of them under one root key, so they can be unwrapped whatever a slice has written before.
+ * writes them (docs/design/keys.md). It wraps all of them under one root key, so they can be unwrapped whatever a slice has written before.
  *
  * Each row is written by compare and swap, only if its root key and its wrapped or sealed texts are unchanged. A row that was since deleted
  * or got other keys is not changed. A new row is already under the active key.

@@ -4,7 +4,7 @@ import { VAULT_TABLES } from "./vault-tables.ts";
 
 /**
  * The catalogue of the tables of D1: the content of each column, and the ownership, sealing, backup, deletion and counting of
- * rows. slices.ts makes SQL of it. Backup, restore, verify, purge and counting iterate over it (decision 0045).
+ * rows. slices.ts makes SQL of it. Backup, restore, verify, purge and counting iterate over it (docs/design/tables.md).
  * test/promises/tables.test.ts compares it with the schema.
  */
 

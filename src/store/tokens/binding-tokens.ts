@@ -8,7 +8,7 @@ import { signAgain, type TokenRow } from "./token-rows.ts";
 
 /**
  * The tokens of service bindings (contract 18), which are named by id. Their claims come from their rows, so the rows are
- * authenticated. The token is signed again, and its hash must equal the hash stored at issue (decision 0025).
+ * authenticated. The token is signed again, and its hash must equal the hash stored at issue (docs/design/access.md).
  */
 
 /** Loaded claims by keyring and token id. */

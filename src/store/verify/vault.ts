@@ -90,7 +90,7 @@ const NAMED = "Those that the log names are findings of their own, the others ca
 
 /**
  * The numbers of writes in the log of a vault (contract 15.3). Each write has the number after its predecessor's. After a restore, entries
- * outside the backup lose their numbers (decision 0034), so a gap beside such an entry is not a finding. The clean-up records the numbers
+ * outside the backup lose their numbers (docs/design/backups.md), so a gap beside such an entry is not a finding. The clean-up records the numbers
  * past the retention.
  */
 

@@ -72,7 +72,7 @@ export async function areInUse(store: Store, ...rows: readonly OpenedRow[]): Pro
   return recent && (await Promise.all(rows.map((row) => isAuthentic(store, row)))).every(Boolean);
 }
 
-/** Returns true if a row is unchanged since its issue. Its hash covers the times, which are plaintext columns (decision 0025). */
+/** Returns true if a row is unchanged since its issue. Its hash covers the times, which are plaintext columns (docs/design/access.md). */
 async function isAuthentic({ keyring }: Store, { row }: OpenedRow): Promise<boolean> {
   const signed = await signAgain(keyring, row);
   return signed.ok && signed.value.hash === row.claims;

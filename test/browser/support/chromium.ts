@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Finds the browser of the tests (decision 0042). */
+/** Finds the browser of the tests (docs/design/tests.md). */
 
 /** The browser inside an npm package, which unpack.ts unpacks, or the path of one on this machine. */
 export type Found = { readonly packaged: string } | { readonly executablePath: string };

@@ -7,7 +7,7 @@ import { brotliDecompress, createBrotliDecompress } from "node:zlib";
 import type { Browser } from "./chromium.ts";
 import { parseTar } from "./tar.ts";
 
-/** Unpacks the browser of the package @sparticuz/chromium, without the package's own JavaScript (decision 0042). */
+/** Unpacks the browser of the package @sparticuz/chromium, without the package's own JavaScript (docs/design/tests.md). */
 
 const CACHE = "node_modules/.cache/item-vault-chromium";
 /** Part of the folder's name. A change of what is written into the folder raises it. */

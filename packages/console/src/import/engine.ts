@@ -17,7 +17,7 @@ export { writeItems } from "@item-vault/transfer/write-items";
 
 /** A source that was read completely, in the form in which the service takes it. */
 export interface Source {
-  /** The names of the format and of the source, from which ids are derived (decision 0028). */
+  /** The names of the format and of the source, from which ids are derived (docs/design/programs.md). */
   readonly format: string;
   readonly source: string;
   readonly fitted: Fitted;

@@ -21,7 +21,7 @@ import { type Configuration, configurationWith, loadProject } from "./project.ts
 import { generateSecrets, lackingSecrets, requireSecrets } from "./secrets.ts";
 import type { DEPLOY_OPTIONS } from "./table.ts";
 
-/** `admin deploy`: looks at the account, stops where data would be lost, shows the steps, and carries them out (decision 0036). */
+/** `admin deploy`: looks at the account, stops where data would be lost, shows the steps, and carries them out (docs/design/programs.md). */
 
 export async function run({ io, options }: Call<typeof DEPLOY_OPTIONS>): Promise<void> {
   const secretsFile = options.secrets ?? "production.vars";
