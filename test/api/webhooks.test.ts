@@ -144,6 +144,18 @@ describe("GET …/webhooks", () => {
     expect((await admin("GET", `${path}/${made[1].id}`)).body).toEqual(body[1]);
   });
 
+  it("GET /admin/vaults counts the webhooks of each vault that has any, also of one that cannot be decrypted (13.12)", async () => {
+    const [whole, broken, none] = [await makeVault(), await makeVault(), await makeVault()];
+    for (const one of [whole, broken, broken, none]) await addWebhook(one, HOOK);
+    await admin("DELETE", `${hooksOf(none)}/${(await admin("GET", hooksOf(none))).body[0].id}`);
+    await env.DB.prepare("UPDATE vaults SET name = 'AAAA' WHERE id = ?").bind(broken).run();
+    const vaults: readonly { id: string; webhooks?: number; broken?: string }[] = (await admin("GET", "/v1/admin/vaults")).body;
+    const found = [whole, broken, none].map((wanted) => vaults.find(({ id }) => id === wanted)!);
+    await admin("DELETE", `/v1/admin/vaults/${broken}`);
+    expect(found.map((one) => one.webhooks)).toEqual([1, 2, undefined]);
+    expect(found[1]!.broken).toBe("integrity");
+  });
+
   it("counts the events that are not delivered yet", async () => {
     const { vault: own, items, call } = await freshVault();
     const path = hooksOf(own);

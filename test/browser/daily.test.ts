@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
-import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
@@ -250,6 +250,7 @@ describe("an administrator", () => {
       failures: 8,
       lastError: { kind: "status", status: 503, at: new Date().toISOString() },
     };
+    await admin("POST", `vaults/${vault}/webhooks`, { url: row.url });
     await page.route(`**/v1/admin/vaults/${vault}/webhooks`, (route) => route.fulfill({ json: [row] }));
     await page.goto("/console/#/webhooks");
     const cell = page.getByRole("row", { name: /hooks\.example\.com/ }).locator("td[data-label='Deliveries'] > div");

@@ -129,7 +129,7 @@ describe("an administrator", () => {
     const vault = await makeVault("Failing");
     const row = {
       id: crypto.randomUUID(),
-      url: "https://hooks.example.com/",
+      url: "https://fails.example.com/",
       state: "ACTIVE",
       createdAt: new Date().toISOString(),
       pending: 1,
@@ -138,13 +138,14 @@ describe("an administrator", () => {
     const fault = (kind: string, status?: number) => ({ ...row, lastError: { kind, status, at: row.createdAt } });
     const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
     const rows = [fault("status", 503), { ...row, id: crypto.randomUUID(), url: "https://works.example.com/", failures: 0 }];
+    await admin("POST", `vaults/${vault}/webhooks`, { url: row.url });
     await page.route(`**/v1/admin/vaults/${vault}/webhooks`, (route) => route.fulfill({ json: rows }));
     await page.goto("/console/#/webhooks");
     const stateOf = (url: string) => page.getByRole("row", { name: url }).locator("td[data-label='State']");
     await page.getByText("The receiver answered 503.").waitFor();
-    expect(await stateOf("https://hooks.example.com/").innerText()).toBe("Failing");
+    expect(await stateOf("https://fails.example.com/").innerText()).toBe("Failing");
     expect(await stateOf("https://works.example.com/").innerText()).toBe("Active");
-    const panel = await openPanel(page, "https://hooks.example.com/");
+    const panel = await openPanel(page, "https://fails.example.com/");
     await panel.getByText("Failing: tried again for a day, then paused.").waitFor();
     rows[0] = fault("redirect", 302);
     await page.reload();

@@ -132,7 +132,9 @@ describe("webhooks", () => {
     const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
     const at = new Date().toISOString();
     const failing = { enabled: true, state: "PAUSED", createdAt: at, failures: 12, pending: 3 };
-    await page.route("**/v1/admin/vaults", (route) => route.fulfill({ json: [{ id: "some-vault", name: "Some vault" }] }));
+    await page.route("**/v1/admin/vaults", (route) =>
+      route.fulfill({ json: [{ id: "some-vault", name: "Some vault", webhooks: 2 }] }),
+    );
     await page.route("**/webhooks", (route) =>
       route.fulfill({
         json: [

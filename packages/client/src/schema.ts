@@ -373,6 +373,8 @@ export interface AdminVault {
   dataKey: DataKey;
   /** How many earlier data keys its records may be under (contract 20.22). */
   earlierKeys: number;
+  /** How many webhooks it has. Only in the list, and absent without one (contract 13.12). */
+  webhooks?: number;
 }
 
 /** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
@@ -398,6 +400,8 @@ export interface BrokenVault {
   };
   /** How many earlier data keys its records may be under (contract 20.22). */
   earlierKeys: number;
+  /** How many webhooks it has. Only in the list, and absent without one (contract 13.12). */
+  webhooks?: number;
   /** Why the stored record does not open (contract 13.18). */
   broken: "integrity" | "misconfigured";
 }

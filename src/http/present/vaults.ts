@@ -22,17 +22,18 @@ export function presentVault(vault: NamedVault, dialect: Dialect): Presented<Sch
   return { id: writeId(id, dialect), name, description, ...presentRow(vault) };
 }
 
-/** Presents the quotas of a vault, their usage, and its data keys. */
-const presentUse = (vault: Vault) => ({
+/** Presents the quotas of a vault, their usage, its data keys and, in the list, the number of its webhooks. */
+const presentUse = (vault: Vault, webhooks?: number) => ({
   quota: quotaOf(vault),
   usage: usageOf(vault),
   dataKey: presentDataKey(vault),
   earlierKeys: vault.earlierKeys,
+  webhooks,
 });
 
-export const presentAdminVault = (vault: NamedVault): Presented<Schemas.AdminVault> => ({
+export const presentAdminVault = (vault: NamedVault, webhooks?: number): Presented<Schemas.AdminVault> => ({
   ...presentVault(vault, "uuid"),
-  ...presentUse(vault),
+  ...presentUse(vault, webhooks),
 });
 
 // Keys whose id is not a UUIDv7 were created with the vault.
@@ -46,8 +47,8 @@ const presentDataKey = ({ dataKeyId, createdAt }: Vault) => ({
  * and description.
  */
 export function presentListedVault(listed: ListedVault): Presented<Schemas.AdminVault | Schemas.BrokenVault> {
-  const { vault } = listed;
-  if (!("refusal" in listed)) return presentAdminVault(listed.vault);
+  const { vault, webhooks } = listed;
+  if (!("refusal" in listed)) return presentAdminVault(listed.vault, webhooks);
   const broken = listed.refusal.failure.kind === "misconfigured" ? "misconfigured" : "integrity";
-  return { id: vault.id, ...presentRow(vault), ...presentUse(vault), broken };
+  return { id: vault.id, ...presentRow(vault), ...presentUse(vault, webhooks), broken };
 }

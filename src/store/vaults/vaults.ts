@@ -44,18 +44,26 @@ export async function loadVaults(store: Store, token: TokenIdentity, ids: readon
   return ok({ vaults, refusals: listed.value.flatMap((one) => ("refusal" in one ? [one.refusal] : [])) });
 }
 
-export type ListedVault = { readonly vault: NamedVault } | BrokenVault;
+export type ListedVault = ({ readonly vault: NamedVault } | BrokenVault) & Counted;
+
+/** How many webhooks a vault has. Absent: none, or not counted. */
+interface Counted {
+  readonly webhooks?: number | undefined;
+}
+
+const WITH_WEBHOOKS =
+  "SELECT vaults.*, (SELECT nullif(count(*), 0) FROM webhooks WHERE vault_id = vaults.id) AS webhooks FROM vaults";
 
 /**
  * Returns every vault for the admin routes, including broken vaults. Fails with `unavailable`, and with `misconfigured` if the
  * root keys do not belong to the database.
  */
 export async function loadAllVaults(store: Store): Promise<Result<readonly ListedVault[]>> {
-  const read = await readBatch<[VaultRow]>(store, store.db.prepare("SELECT * FROM vaults"));
+  const read = await readBatch<[VaultRow & Counted]>(store, store.db.prepare(WITH_WEBHOOKS));
   return read.ok ? openListed(store, read.value[0]) : read;
 }
 
-async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Result<readonly ListedVault[]>> {
+async function openListed(store: Store, rows: readonly (VaultRow & Counted)[]): Promise<Result<readonly ListedVault[]>> {
   const listed = await openAll(store, rows);
   const broken = listed.some((one) => "refusal" in one);
   // With wrong root keys no row can be decrypted, and no vault is broken.
@@ -63,11 +71,14 @@ async function openListed(store: Store, rows: readonly VaultRow[]): Promise<Resu
 }
 
 /** Sorts vaults, the oldest first, so that a new vault does not change the order. */
-async function openAll(store: Store, rows: readonly VaultRow[]): Promise<readonly ListedVault[]> {
+async function openAll(store: Store, rows: readonly (VaultRow & Counted)[]): Promise<readonly ListedVault[]> {
   const vaults: ListedVault[] = [];
   for (const row of rows) {
     const opened = await openVault(store, row);
-    vaults.push(opened.ok ? { vault: opened.value.vault } : brokenVault(row, opened));
+    vaults.push({
+      ...(opened.ok ? { vault: opened.value.vault } : brokenVault(row, opened)),
+      webhooks: row.webhooks ?? undefined,
+    });
   }
   return vaults.toSorted(({ vault: a }, { vault: b }) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }

@@ -19,7 +19,11 @@ export function createList<T>(fetchRows: () => Promise<readonly T[]>): List<T> {
   const rows = signal<readonly T[] | undefined>(undefined);
   const error = signal<unknown>(undefined);
   let newest = 0;
-  const load = async () => {
+  let next: Promise<void> | undefined;
+  // Parts of a view that load at once share a request.
+  const load = () => (next ??= Promise.resolve().then(request));
+  const request = async () => {
+    next = undefined;
     // An answer that arrives after that to a later request is older.
     const number = ++newest;
     try {

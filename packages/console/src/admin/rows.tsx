@@ -276,7 +276,7 @@ export function AdminView<T extends Row>({ view, filters, isShown, children, bel
   const creating = useSignal(false);
   const query = useSignal("");
   // Tokens, people and rules name their vaults by id.
-  useLayoutEffect(() => void ((view.list as unknown) !== adminVaults && adminVaults.load()), []);
+  useLayoutEffect(() => void adminVaults.load(), []);
   useSignalEffect(() => void (takeAskedAct(create.label) && (creating.value = true)));
   const isFound = (row: T) => (isShown?.(row) ?? true) && matches(query.value, nameOf(row), ...(textsOf?.(row) ?? []));
   return (

@@ -21,7 +21,9 @@ import { type Column, Table } from "../ui/table.tsx";
 type WebhookRow = Webhook & { readonly vault: string };
 
 const webhooks = createList(async () => {
-  const { data: vaults } = await call("GET /v1/admin/vaults");
+  await adminVaults.load();
+  if (adminVaults.error.value !== undefined) throw adminVaults.error.value;
+  const vaults = adminVaults.rows.value?.filter((vault) => vault.webhooks !== undefined) ?? [];
   const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
   remind("webhooks", rows.filter(({ state, failures }) => state === "PAUSED" || failures > 0).length);
   return rows;

@@ -28,22 +28,29 @@ const counted: Readonly<Record<string, Schema>> = {
   usage: ref("Usage"),
   dataKey: ref("DataKey"),
   earlierKeys: integer("How many earlier data keys its records may be under (contract 20.22).", 0),
+  webhooks: integer("How many webhooks it has. Only in the list, and absent without one (contract 13.12).", 1),
 };
+const optional = ["webhooks"];
 
 export const vaultSchemas: Readonly<Record<string, Schema>> = {
   Vault: closed("A vault (contract 2.5).", { id: ref("Id"), ...named, ...common }),
   AdminVault: closed(
     "A vault for the admin, with its quotas, what it uses of them (contract 13.23), and its data keys (contract 20.20).",
     { id: ref("Uuid"), ...named, ...common, ...counted },
+    optional,
   ),
-  BrokenVault: closed("A vault whose stored record does not open. It can only be deleted (contract 13.18).", {
-    id: stored,
-    ...common,
-    attributeVersion: integer("As the row has it.", 0),
-    ...counted,
-    dataKey: closed("The data key that seals the vault.", { id: stored, createdAt: ref("Time") }),
-    broken,
-  }),
+  BrokenVault: closed(
+    "A vault whose stored record does not open. It can only be deleted (contract 13.18).",
+    {
+      id: stored,
+      ...common,
+      attributeVersion: integer("As the row has it.", 0),
+      ...counted,
+      dataKey: closed("The data key that seals the vault.", { id: stored, createdAt: ref("Time") }),
+      broken,
+    },
+    optional,
+  ),
   DataKey: closed("The data key that seals the vault (contract 20.20).", { id: ref("Uuid"), createdAt: ref("Time") }),
   Quota: closed("What a vault may hold (contract 12.6).", {
     items: integer("Items, deleted ones included.", 0),
