@@ -36,7 +36,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/store/contents/": ["test/files", ...named("promises", "vault-deletion clean-up")],
   "src/store/tokens/": [
     ...named("api", "admin-tokens child-tokens item-scopes near-reads token"),
-    ...named("console", "access administrators open-vaults people session"),
+    ...named("console", "access administrators people session"),
     ...named("damage", "token"),
   ],
   "src/crypto/": [

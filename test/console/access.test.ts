@@ -14,14 +14,13 @@ import {
   tokenOf,
 } from "../support/access.ts";
 import { browser, CONSOLE, cookieOf, signIn } from "../support/console.ts";
-import { admin, freshVault, type Reply, send } from "../support/service.ts";
+import { admin, freshVault, kindOf, type Reply, send } from "../support/service.ts";
 
 /** Signing in with Cloudflare Access (contract 25.6, 25.7): the settings, the keys of the team, and the session. */
 
 serveTeams();
 
 const AUD = "0123456789abcdef".repeat(4);
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 
 let keys: readonly Key[];
 let email: string;

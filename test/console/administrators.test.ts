@@ -9,7 +9,7 @@ import { countingDatabase, limiterOf } from "../support/bindings.ts";
 import { signIn } from "../support/console.ts";
 import { advanceClock } from "../support/faults.ts";
 import { authorize, newVerifier, redeem, servePeople } from "../support/logins.ts";
-import { admin, type Client, client, makeToken, makeVault, type Reply, send, withEachDenialLogged } from "../support/service.ts";
+import { admin, type Client, client, kindOf, makeToken, makeVault, send, withEachDenialLogged } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { deleteIssuers, makeIssuer } from "../support/workloads.ts";
 
@@ -17,7 +17,6 @@ import { deleteIssuers, makeIssuer } from "../support/workloads.ts";
 
 const signedIn = servePeople();
 
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const UNAUTHORIZED = [401, "unauthorized"];
 const FORBIDDEN = [403, "out_of_scope"];
 const PEOPLE = "/v1/admin/people";

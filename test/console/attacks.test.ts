@@ -1,12 +1,15 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createConsoleSecret } from "../../src/crypto/console-secret.ts";
+import { cleanUp } from "../../src/scheduled.ts";
 import { sealGrants } from "../../src/store/tokens/session-rows.ts";
-import { countingDatabase } from "../support/bindings.ts";
+import { drainQueue } from "../support/activity.ts";
+import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { dumpOfDatabase } from "../support/canary.ts";
 import { browser, CONSOLE, COOKIE, cookieOf, signIn } from "../support/console.ts";
 import { keyringOf } from "../support/root-keys.ts";
-import { admin, client, makeToken, send } from "../support/service.ts";
+import { admin, client, type Client, freshVault, LOGIN, makeToken, send } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** What is no session of the console, and what ends one (contract 24.1, 24.2, 24.8). */
 
@@ -16,9 +19,9 @@ const LOCAL_COOKIE = "item-vault-session";
 /** The service compares the root keys with D1 once a minute, when something does not verify. */
 const compareRootKeys = () => browser("x")("GET", "/v1/token");
 
-let id: string, token: string, cookie: string;
+let token: string, cookie: string;
 beforeAll(async () => {
-  ({ id, token } = await makeToken({}));
+  ({ token } = await makeToken({}));
   await compareRootKeys();
   cookie = await signIn({ token: env.ADMIN_TOKEN }, await signIn({ token }));
 });
@@ -99,17 +102,32 @@ describe("what D1 has", () => {
 });
 
 /** Changes the row of a new session, as whoever writes to D1 can. Out: the statuses of its requests before and after. */
-async function afterChange(change: (row: string, other: string) => Promise<void>): Promise<number[][]> {
+async function afterChange(change: (row: string, other: string) => Promise<unknown>): Promise<number[][]> {
   const session = await signIn({ token });
   const before = await statusesOf(session);
   const other = await signIn({ token: env.ADMIN_TOKEN });
   await change(await idOf(session), await idOf(other));
   return [before, await statusesOf(session)];
 }
-const run = async (sql: string, ...values: (string | number)[]) =>
-  void (await env.DB.prepare(sql)
-    .bind(...values)
-    .run());
+const run = (sql: string, ...values: (string | number)[]): Promise<unknown> => {
+  const statement = env.DB.prepare(sql);
+  return statement.bind(...values).run();
+};
+
+/** Puts a session of the admin into D1 whose row the test seals. */
+async function plantSession(
+  lifetime: { createdAt?: number; expiresAt?: number },
+  kind: "session" | "signInCode" = "session",
+): Promise<{ text: string; id: string }> {
+  const keyring = await keyringOf(env);
+  const { text, id: row } = await createConsoleSecret(keyring, "session");
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(env.ADMIN_TOKEN));
+  const grants = { createdAt: Date.now(), expiresAt: Date.now() + 60_000, admin: new Uint8Array(digest).toHex(), ...lifetime };
+  const sealed = await sealGrants(keyring.active, kind, row, grants);
+  await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3)", row, grants.expiresAt, sealed);
+  return { text, id: row };
+}
+
 const SEALED = "UPDATE sessions SET sealed = ?2 WHERE id = ?1";
 const copy = (row: string, other: string) =>
   run("UPDATE sessions SET sealed = (SELECT sealed FROM sessions WHERE id = ?2) WHERE id = ?1", row, other);
@@ -124,25 +142,13 @@ describe("a row in D1", () => {
   });
 
   it("that was sealed as a code does not open as a session", async () => {
-    const keyring = await keyringOf(env);
-    const grants = { createdAt: Date.now(), expiresAt: Date.now() + 60_000, admin: await fingerprintOf(env.ADMIN_TOKEN) };
-    for (const [kind, statuses] of [
-      ["signInCode", [401, 401, 401]],
-      ["session", [200, 401, 200]],
-    ] as const) {
-      const { text, id: row } = await createConsoleSecret(keyring, "session");
-      const sealed = await sealGrants(keyring.active, kind, row, grants);
-      await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3)", row, grants.expiresAt, sealed);
-      expect(await statusesOf(text)).toEqual(statuses);
-    }
+    expect(await statusesOf((await plantSession({}, "signInCode")).text)).toEqual([401, 401, 401]);
+    expect(await statusesOf((await plantSession({})).text)).toEqual([200, 401, 200]);
   });
 
   it("cannot make a session last longer", async () => {
-    const keyring = await keyringOf(env);
-    const { text, id: row } = await createConsoleSecret(keyring, "session");
-    const expired = { createdAt: Date.now() - 60_000, expiresAt: Date.now() - 1, admin: await fingerprintOf(env.ADMIN_TOKEN) };
-    const sealed = await sealGrants(keyring.active, "session", row, expired);
-    await run("INSERT INTO sessions VALUES (?1, NULL, ?2, 'k1', ?3)", row, Date.now() + 60_000, sealed);
+    const { text, id: row } = await plantSession({ createdAt: Date.now() - 60_000, expiresAt: Date.now() - 1 });
+    await run("UPDATE sessions SET expires_at = ?2 WHERE id = ?1", row, Date.now() + 60_000);
     expect(await statusesOf(text)).toEqual([401, 401, 401]);
   });
 
@@ -157,9 +163,6 @@ describe("a row in D1", () => {
     expect((await afterChange((row) => run("DELETE FROM sessions WHERE id = ?1", row)))[1]).toEqual([401, 401, 401]);
   });
 });
-
-const fingerprintOf = async (text: string) =>
-  new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
 
 describe("a session", () => {
   it.each<[string, () => Partial<Env>, number[]]>([
@@ -190,6 +193,13 @@ describe("a session", () => {
 /** Counts the sessions and codes of a token; `null`: of the admin. */
 const countOf = (owner: string | null) =>
   env.DB.prepare("SELECT count(*) AS rows FROM sessions WHERE token_id IS ?1").bind(owner).first("rows");
+
+/** Gives an owner 150 rows of sessions. */
+const fillSessions = (owner: string | null) => {
+  const rows = Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]);
+  const insert = env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, ?2, value ->> 1, 'k1', '' FROM json_each(?1)");
+  return insert.bind(JSON.stringify(rows), owner).run();
+};
 
 describe("signing in", () => {
   beforeAll(compareRootKeys);
@@ -231,26 +241,110 @@ describe("signing in", () => {
 
   it("leaves a token at most 100 sessions and codes: those that expire first end (contract 24.10)", async () => {
     const own = await makeToken({});
-    const rows = JSON.stringify(Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]));
-    await env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, ?2, value ->> 1, 'k1', '' FROM json_each(?1)")
-      .bind(rows, own.id)
-      .run();
+    await fillSessions(own.id);
     const session = await signIn({ token: own.token });
     expect([await countOf(own.id), (await statusesOf(session))[0]]).toEqual([100, 200]);
     expect((await statusesOf(cookie))[0]).toBe(200);
-    expect(id).not.toBe(own.id);
   });
 
   it("leaves the admin as many, and a session that is also a token's is one of the token (contract 24.10)", async () => {
-    const rows = JSON.stringify(Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]));
-    await env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, NULL, value ->> 1, 'k1', '' FROM json_each(?1)")
-      .bind(rows)
-      .run();
+    await fillSessions(null);
     const own = await makeToken({});
     const session = await signIn({ token: env.ADMIN_TOKEN });
     expect(await countOf(null)).toBe(100);
     await signIn({ token: own.token }, session);
     expect([await countOf(null), await countOf(own.id)]).toEqual([99, 1]);
     await env.DB.prepare("DELETE FROM sessions WHERE sealed = ''").run();
+  });
+});
+
+/** What requests of a session cost, how long it lasts, and what the log has of it (contract 24.5, 24.7 and 24.11). */
+
+beforeAll(drainQueue);
+
+async function signedIn() {
+  const own = await freshVault();
+  const { id: item } = (await own.call("POST", own.items, { body: LOGIN })).body;
+  const { id } = (await own.call("GET", "/v1/token")).body;
+  const signedInAs = await signIn({ token: own.token });
+  return { ...own, item: `${own.items}/${item}`, id, signedInAs, session: browser(signedInAs) };
+}
+
+/** The D1 calls of a request, and the rows that they read. */
+async function costOf(call: Client, method: string, path: string, body?: object) {
+  const { count, db } = countingDatabase();
+  const { status } = await call(method, path, { body, env: { DB: db } });
+  return { status, calls: count.calls, rows: count.rowsRead };
+}
+
+/** What the newest sign-in of an actor is about. Filtered, because the queue may bring entries of tests before this one. */
+async function newestSignIn(actor: string): Promise<object | undefined> {
+  const { body } = await admin("GET", `/v1/admin/activity?actor=${actor}`);
+  return body.find(({ resource }: { resource: { type: string } }) => resource.type === "SESSION")?.resource;
+}
+
+describe("a request of a session", () => {
+  it("that reads takes two D1 calls the first time in an isolate and then one, with two rows more than by token", async () => {
+    const { call, session, item } = await signedIn();
+    const byToken = await costOf(call, "GET", item);
+    expect(byToken.calls).toBe(1);
+    expect((await costOf(session, "GET", item)).calls).toBe(2);
+    const again = await costOf(session, "GET", item);
+    expect([again.status, again.calls, again.rows - byToken.rows]).toEqual([200, 1, 1]);
+    expect((await costOf(session, "POST", "/v1/resolve", { references: ["op://x/y/z"] })).calls).toBe(
+      (await costOf(call, "POST", "/v1/resolve", { references: ["op://x/y/z"] })).calls,
+    );
+  });
+
+  it("that writes, and one of the admin, takes one D1 call more than without a session", async () => {
+    const { call, session, vault, items, signedInAs } = await signedIn();
+    const { count, db } = countingDatabase();
+    await rebindCoordinator(vault, { DB: db });
+    expect((await costOf(call, "POST", items, LOGIN)).calls).toBe(0);
+    expect((await costOf(session, "POST", items, LOGIN)).calls).toBe(1);
+    expect(count.calls).toBe(2);
+    const operator = browser(await signIn({ token: env.ADMIN_TOKEN }, signedInAs));
+    const [own, bare] = [await costOf(operator, "GET", "/v1/admin/vaults"), await costOf(admin, "GET", "/v1/admin/vaults")];
+    expect([own.status, own.calls]).toEqual([200, bare.calls + 1]);
+  });
+
+  it("has the token as its actor in the log, and a sign-in has an entry in the log of the admin", async () => {
+    const { call, session, items, id } = await signedIn();
+    const { headers } = await session("POST", items, { body: LOGIN });
+    const [entry] = (await call("GET", "/v1/activity?limit=1")).body;
+    expect(entry).toMatchObject({ requestId: headers.get("Request-Id"), action: "CREATE", actor: { id, jti: id } });
+    await signIn({ token: env.ADMIN_TOKEN });
+    await expect.poll(() => newestSignIn(id), UNDER_LOAD).toEqual({ type: "SESSION", session: { id } });
+    await expect.poll(() => newestSignIn("admin"), UNDER_LOAD).toEqual({ type: "SESSION" });
+  });
+});
+
+describe("the end of a session", () => {
+  it("is that of the earlier session while a grant of that is kept", async () => {
+    const expiresAt = Date.now() + 60_000;
+    const merged = await signIn({ token: (await freshVault()).token }, (await plantSession({ expiresAt })).text);
+    expect((await browser(merged)("GET", "/console/session")).body).toMatchObject({
+      expiresAt: new Date(expiresAt).toISOString(),
+      admin: true,
+      token: { name: "test" },
+    });
+  });
+
+  it("by TOKENS_NOT_BEFORE is not put off by a later sign-in: a grant that is kept keeps its beginning", async () => {
+    const { text } = await plantSession({ createdAt: Date.now() - 60_000 });
+    const merged = browser(await signIn({ token: (await freshVault()).token }, text));
+    const bindings = { TOKENS_NOT_BEFORE: new Date(Date.now() - 30_000).toISOString() };
+    expect((await merged("GET", "/v1/admin/vaults")).status).toBe(200);
+    expect((await merged("GET", "/v1/admin/vaults", { env: bindings })).status).toBe(401);
+  });
+
+  it("deletes its row within an hour", async () => {
+    await env.DB.prepare("INSERT INTO sessions SELECT 'expired ' || value, 'token ' || value, ?1, 'k1', '' FROM json_each(?2)")
+      .bind(Date.now() - 1, JSON.stringify(Array.from({ length: 1_500 }, (_, place) => place)))
+      .run();
+    const operator = await signIn({ token: env.ADMIN_TOKEN });
+    await cleanUp(env, Date.now());
+    const left = await env.DB.prepare("SELECT count(*) AS rows FROM sessions WHERE id LIKE 'expired %'").first("rows");
+    expect([left, (await browser(operator)("GET", "/console/session")).status]).toEqual([0, 200]);
   });
 });

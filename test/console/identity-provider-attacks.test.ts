@@ -2,12 +2,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { addPerson } from "../support/access.ts";
 import { browser } from "../support/console.ts";
 import { type Begun, begun, claimsOf, CLIENT, finish, give, type Provider, startProvider } from "../support/identity-provider.ts";
-import type { Reply } from "../support/service.ts";
+import { kindOf, type Reply } from "../support/service.ts";
 import { type Json, newSigningKey } from "../support/workload-tokens.ts";
 
 /** Attacks on the sign-in by an identity provider (contract 25.12): each differs in one thing from a sign-in that is accepted. */
 
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const REFUSED = [401, "unauthorized"];
 
 let provider: Provider;
@@ -106,23 +105,12 @@ describe("an ID token", () => {
     ["a sub that is a number", { sub: 1 }],
     ["a sub of 256 characters", { sub: "x".repeat(256) }],
     ["expired", { exp: now - 1 }],
-    ["no exp", { exp: undefined }],
-    ["an iat in the future", { iat: now + 600, exp: now + 900 }],
   ])("is refused with %s", async (_, claims) => {
     expect(await signInWith(typeof claims === "function" ? claims(await begun(provider)) : claims)).toEqual(REFUSED);
   });
 
-  it.each<readonly [string, Json]>([
-    ["alg none", { alg: "none" }],
-    ["alg HS256", { alg: "HS256" }],
-    ["another kid", { kid: "other" }],
-    ["a jku", { jku: "https://attacker.example.com/keys" }],
-    ["the type of a logout token", { typ: "logout+jwt" }],
-  ])("is refused with %s", async (_, header) => {
-    expect(await signInWith({}, header)).toEqual(REFUSED);
-  });
-
-  it("is refused with the signature of another key under the id of the provider's", async () => {
+  it("is refused with another algorithm, or the signature of another key under the id of the provider's", async () => {
+    expect(await signInWith({}, { alg: "none" })).toEqual(REFUSED);
     expect(await signInWith({}, {}, await newSigningKey("ES256"))).toEqual(REFUSED);
   });
 });

@@ -15,11 +15,9 @@ import {
   startProvider,
 } from "../support/identity-provider.ts";
 import { challengeOf } from "../support/logins.ts";
-import { admin, freshVault, type Reply, send } from "../support/service.ts";
+import { admin, freshVault, kindOf, send } from "../support/service.ts";
 
 /** Signing in by an identity provider with OpenID Connect (contract 25.12, 25.14): the settings, the flow and the session. */
-
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 
 describe("half a configuration of an identity provider", () => {
   const [ISSUER, ID, SECRET] = ["https://login.canary.dev", "canary", "canary secret"];

@@ -14,16 +14,17 @@ import {
   redeem,
   REDIRECT,
   servePeople,
+  type SignedIn,
 } from "../support/logins.ts";
 import {
   admin,
   type Client,
   client,
   freshVault,
+  kindOf,
   LOGIN,
   makeToken,
   makeVault,
-  type Reply,
   type Request_,
   send,
   withEachDenialLogged,
@@ -36,7 +37,6 @@ const signedIn = servePeople();
 
 afterEach(() => void vi.useRealTimers());
 
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const UNAUTHORIZED = [401, "unauthorized"];
 
 /** The two ways to a token, each up to the request that gets it. */
@@ -49,6 +49,11 @@ const WAYS = [
 const CONFIRMATIONS = [
   ["in a browser", (call: Client, attributes: object = {}) => authorize(call, newVerifier(), attributes)],
   ["by a pasted code", makeLoginCode],
+] as const;
+
+const CHANGES = [
+  ["changed", (id: string) => admin("PATCH", `/v1/admin/people/${id}`, { body: { vaults: {} } })],
+  ["removed", (id: string) => admin("DELETE", `/v1/admin/people/${id}`)],
 ] as const;
 
 describe.each(WAYS)("a login %s", (_, confirm) => {
@@ -87,20 +92,14 @@ describe.each(WAYS)("a login %s", (_, confirm) => {
     expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
   });
 
-  it.each([
-    ["was changed", (id: string) => admin("PATCH", `/v1/admin/people/${id}`, { body: { vaults: {} } })],
-    ["was removed", (id: string) => admin("DELETE", `/v1/admin/people/${id}`)],
-  ])("gives no token when the person %s after confirming", async (__, change) => {
+  it.each(CHANGES)("gives no token when the person was %s after confirming", async (__, change) => {
     const person = await signedIn();
     const login = await confirm(person);
     await change(person.id);
     expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
   });
 
-  it.each([
-    ["is changed", (id: string) => admin("PATCH", `/v1/admin/people/${id}`, { body: { vaults: {} } })],
-    ["is removed", (id: string) => admin("DELETE", `/v1/admin/people/${id}`)],
-  ])("gives a token that ends when the person %s, which the log tells", async (__, change) => {
+  it.each(CHANGES)("gives a token that ends when the person is %s, which the log tells", async (__, change) => {
     const vault = await makeVault();
     const person = await signedIn({ [vault]: "r" });
     const { id, token } = (await redeem(await confirm(person, { vaults: { [vault]: "r" } }))).body;
@@ -110,28 +109,21 @@ describe.each(WAYS)("a login %s", (_, confirm) => {
     expect(kindOf(await use())).toEqual(UNAUTHORIZED);
     const shown = await admin("GET", `/v1/admin/tokens/${id}`);
     expect(shown.body).toMatchObject({ name: person.email, endedAt: expect.any(String) });
-    const entries = (await admin("GET", "/v1/admin/activity?limit=1000")).body.filter(
-      ({ action }: { action: string }) => action !== "READ",
-    );
-    const about = entries.filter(({ resource }: { resource: { token?: { id: string } } }) => resource.token?.id === id);
+    const entries: any[] = (await admin("GET", "/v1/admin/activity?limit=1000")).body;
+    const about = entries.filter(({ action, resource }) => action !== "READ" && resource.token?.id === id);
     expect(about).toMatchObject([
       { action: "DELETE", resource: { type: "TOKEN" }, actor: { id: "admin" } },
       { action: "CREATE", resource: { type: "TOKEN" }, actor: { id: person.id } },
     ]);
   });
 
-  it("gives a token that the admin lists and revokes as others", async () => {
+  it("gives a token that the admin lists and revokes as others, and that issues none", async () => {
     const { id, token } = (await redeem(await confirm(await signedIn()))).body;
-    const listed = (await admin("GET", "/v1/admin/tokens")).body;
-    expect(listed.map((one: { id: string }) => one.id)).toContain(id);
+    const use = client(token);
+    expect(kindOf(await use("POST", "/v1/tokens", { body: { name: "below", vaults: {} } }))).toEqual([403, "out_of_scope"]);
+    expect((await admin("GET", "/v1/admin/tokens")).body.map((one: { id: string }) => one.id)).toContain(id);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect(kindOf(await client(token)("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
-  });
-
-  it("gives a token that issues none", async () => {
-    const { token } = (await redeem(await confirm(await signedIn()))).body;
-    const reply = await client(token)("POST", "/v1/tokens", { body: { name: "below", vaults: {} } });
-    expect(kindOf(reply)).toEqual([403, "out_of_scope"]);
+    expect(kindOf(await use("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
   });
 
   it("counts as one of the 100 tokens below the person", async () => {
@@ -183,6 +175,15 @@ it("a login gives by default in a browser all of the person for 12 hours, and by
   expect([body.vaults, lifetimeOf(body)]).toEqual([{ [vault]: "r" }, 3_600]);
 });
 
+/** The cookie of a person whose session has ended. */
+const cookieAfter = async (end: (person: SignedIn) => Promise<unknown>) => {
+  const person = await signedIn();
+  await end(person);
+  return person.cookie;
+};
+const loginToken = async () => (await redeem(await authorized(await signedIn()))).body.token;
+const FORBIDDEN = [403, "out_of_scope"];
+
 describe.each(CONFIRMATIONS)("who confirms a login %s", (_, confirm) => {
   it("asks for no more than they have", async () => {
     const [own, other] = [await makeVault(), await makeVault()];
@@ -195,34 +196,14 @@ describe.each(CONFIRMATIONS)("who confirms a login %s", (_, confirm) => {
     await vi.waitFor(async () => expect((await denied()).body).toMatchObject([entry, entry]), UNDER_LOAD);
   });
 
-  const OTHERS = [
+  const OTHERS: readonly (readonly [string, () => Promise<string | undefined>, unknown])[] = [
     ["nobody", async () => undefined, UNAUTHORIZED],
-    ["the session of a token", async () => signIn({ token: (await makeToken({})).token }), [403, "out_of_scope"]],
-    ["the session of ADMIN_TOKEN", () => signIn({ token: env.ADMIN_TOKEN }), [403, "out_of_scope"]],
-    [
-      "the session of a login's token",
-      async () => signIn({ token: (await redeem(await authorized(await signedIn()))).body.token }),
-      [403, "out_of_scope"],
-    ],
-    [
-      "a session that has ended",
-      async () => {
-        const person = await signedIn();
-        await person.call("DELETE", "/console/session");
-        return person.cookie;
-      },
-      UNAUTHORIZED,
-    ],
-    [
-      "the session of a person who was changed",
-      async () => {
-        const person = await signedIn();
-        await admin("PATCH", `/v1/admin/people/${person.id}`, { body: { vaults: {} } });
-        return person.cookie;
-      },
-      UNAUTHORIZED,
-    ],
-  ] as const;
+    ["the session of a token", async () => signIn({ token: (await makeToken({})).token }), FORBIDDEN],
+    ["the session of ADMIN_TOKEN", () => signIn({ token: env.ADMIN_TOKEN }), FORBIDDEN],
+    ["the session of a login's token", async () => signIn({ token: await loginToken() }), FORBIDDEN],
+    ["a session that has ended", () => cookieAfter(({ call }) => call("DELETE", "/console/session")), UNAUTHORIZED],
+    ["the session of a person who was changed", () => cookieAfter(({ id }) => CHANGES[0][1](id)), UNAUTHORIZED],
+  ];
 
   it.each(OTHERS)("is not %s", async (__, cookie, expected) => {
     expect(kindOf(await confirm(browser(await cookie())))).toEqual(expected);
@@ -395,6 +376,8 @@ it("a sign-out ends another session of the person that would expire within 2 min
   expect(await statuses()).toEqual([401, 200]);
 });
 
+const putBack = () => env.DB.prepare("INSERT OR REPLACE INTO sessions SELECT * FROM earlier").run();
+
 describe.each(WAYS)("the code of a login %s", (_, confirm) => {
   it("ends when the person signs out, and no session of theirs elsewhere does", async () => {
     const person = await signedIn();
@@ -407,23 +390,14 @@ describe.each(WAYS)("the code of a login %s", (_, confirm) => {
 
   it("gives no second token to whoever puts its row back, also after the first one has ended", async () => {
     const login = await confirm(await signedIn());
-    const { results } = await env.DB.prepare("SELECT * FROM sessions").all();
-    const putBack = () =>
-      env.DB.batch(
-        results.map((row) =>
-          env.DB.prepare(
-            `INSERT OR REPLACE INTO sessions (${Object.keys(row).join()}) VALUES (${Object.keys(row)
-              .map(() => "?")
-              .join()})`,
-          ).bind(...Object.values(row)),
-        ),
-      );
+    await env.DB.prepare("CREATE TABLE earlier AS SELECT * FROM sessions").run();
     const { id } = (await redeem(login)).body;
     await putBack();
     expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await putBack();
     expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    await env.DB.prepare("DROP TABLE earlier").run();
   });
 });
 
@@ -489,43 +463,30 @@ describe("the terminal that has used a code", () => {
 });
 
 describe("a request that needs no credential", () => {
-  const REQUESTS = [
-    ["/v1/login/token", { code: "A".repeat(43) }],
-    ["/v1/login/token", { code: "A".repeat(43), code_verifier: "A".repeat(43) }],
-  ] as const;
+  const CODE = { code: "A".repeat(43) };
 
-  it.each(REQUESTS)("to %s is counted by address before any D1 call", async (path, body) => {
+  it.each([CODE, { ...CODE, code_verifier: "A".repeat(43) }])("is counted by address before any D1 call: %j", async (body) => {
     const { count, db } = countingDatabase();
-    const FAILURE_RATE = limiterOf(0);
     const headers = { "CF-Connecting-IP": "198.51.100.9" };
-    const reply = await send("POST", path, { body, headers, env: { DB: db, FAILURE_RATE } });
+    const reply = await redeem(body, { headers, env: { DB: db, FAILURE_RATE: limiterOf(0) } });
     expect([kindOf(reply), count.calls]).toEqual([[429, "rate"], 0]);
   });
 
-  it.each(REQUESTS)("to %s with a text that this service did not make takes no D1 call", async (path, body) => {
-    await send("POST", path, { body });
-    const { count, db } = countingDatabase();
-    expect([kindOf(await send("POST", path, { body, env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
-  });
-
   it.each([
-    ["/v1/login/token", {}, "code"],
-    ["/v1/login/token", { code: 7 }, "code"],
-    ["/v1/login/token", { code: null }, "code"],
-    ["/v1/login/token", { code: "x", code_verifier: "A".repeat(42) }, "code_verifier"],
-    ["/v1/login/token", { code: "x", code_verifier: "A".repeat(129) }, "code_verifier"],
-  ])("to %s with %j is a 400 that names %s", async (path, body, named) => {
-    const { status, body: answer } = await send("POST", path, { body });
+    [{}, "code"],
+    [{ code: 7 }, "code"],
+    [{ code: null }, "code"],
+    [{ code: "x", code_verifier: "A".repeat(42) }, "code_verifier"],
+    [{ code: "x", code_verifier: "A".repeat(129) }, "code_verifier"],
+  ])("is a 400 with %j that names %s", async (body, named) => {
+    const { status, body: answer } = await redeem(body);
     expect([status, answer.message]).toEqual([400, expect.stringContaining(named)]);
   });
 });
 
-describe("TOKENS_NOT_BEFORE", () => {
-  it("refuses the tokens of logins of people who were added before", async () => {
-    const person = await signedIn();
-    const { token } = (await redeem(await authorized(person))).body;
-    advanceClock(10_000);
-    const later = { TOKENS_NOT_BEFORE: new Date().toISOString() };
-    expect((await client(token)("GET", "/v1/token", { env: later })).status).toBe(401);
-  });
+it("TOKENS_NOT_BEFORE refuses the tokens of logins of people who were added before", async () => {
+  const { token } = (await redeem(await authorized(await signedIn()))).body;
+  advanceClock(10_000);
+  const later = { TOKENS_NOT_BEFORE: new Date().toISOString() };
+  expect((await client(token)("GET", "/v1/token", { env: later })).status).toBe(401);
 });

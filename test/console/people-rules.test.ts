@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { moveExpiredTokens } from "../../src/store/tokens/ended-tokens.ts";
-import { addPerson } from "../support/access.ts";
+import { addPerson, newEmail } from "../support/access.ts";
 import { browser, cookieOf } from "../support/console.ts";
 import { type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
 import { authorized, loginCode, redeem } from "../support/logins.ts";
-import { admin, client, freshVault, makeVault, type Reply, type Request_, send } from "../support/service.ts";
+import { admin, client, freshVault, kindOf, makeVault, type Reply, type Request_, send } from "../support/service.ts";
 import { newStages } from "../support/root-keys.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule } from "../support/workloads.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
@@ -16,9 +16,7 @@ import { tokenOf } from "../support/workload-tokens.ts";
 afterEach(deleteIssuers);
 
 const HOUR = 3_600_000;
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const left = ({ body }: Reply) => Date.parse(body.expiresAt) - Date.now();
-const newEmail = () => `${crypto.randomUUID()}@example.com`;
 
 /** Lets time pass for the rest of a test. In: seconds. */
 function pass(seconds: number): void {

@@ -10,7 +10,17 @@ import { advanceClock } from "../support/faults.ts";
 import { keyringOf, newStages, rewrapAll } from "../support/root-keys.ts";
 import { seedPeople } from "../support/seed-people.ts";
 import { callWith } from "../support/service-binding.ts";
-import { admin, client, freshVault, LOGIN, makeVault, type Permission, type Reply } from "../support/service.ts";
+import {
+  admin,
+  client,
+  freshVault,
+  kindOf,
+  LOGIN,
+  makeToken,
+  makeVault,
+  type Permission,
+  type Reply,
+} from "../support/service.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
 /** What people may do, and when it ends (contract 25.4, 25.5, 25.8 to 25.10). */
@@ -23,7 +33,6 @@ async function signedIn(vaults: Record<string, Permission>) {
   return { id, email, path: `/v1/admin/people/${id}`, call: browser(cookieOf(reply)) };
 }
 
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const NOT_INVITED = {
   status: 403,
   message: "The identity provider knows you, and this service does not: ask its administrator to add your email address",
@@ -249,4 +258,20 @@ describe("verify", () => {
     await env.DB.prepare("UPDATE tokens SET name_index = 'x' WHERE id = ?").bind(id).run();
     expect(JSON.stringify((await verifyAll({ quick: true })).findings)).toContain(id);
   });
+});
+
+it("DELETE of a person does not know the id of a token that has ended", async () => {
+  const { id } = await makeToken({});
+  await admin("DELETE", `/v1/admin/tokens/${id}`);
+  expect((await admin("DELETE", `/v1/admin/people/${id}`)).status).toBe(404);
+});
+
+it("the row of a token for service bindings does not become that of a person by its column", async () => {
+  const { id, email } = await addPerson();
+  const binding = await makeToken({ [await makeVault()]: "r" }, { name: email, binding: true });
+  const index = await env.DB.prepare("SELECT name_index FROM tokens WHERE id = ?").bind(id).first<string>("name_index");
+  await env.DB.prepare("UPDATE tokens SET name_index = NULL WHERE id = ?").bind(id).run();
+  await env.DB.prepare("UPDATE tokens SET name_index = ?2 WHERE id = ?1").bind(binding.id, index).run();
+  expect((await signInAs(email)).status).toBe(403);
+  expect((await admin("DELETE", `/v1/admin/tokens/${binding.id}`)).status).toBe(204);
 });

@@ -2,19 +2,18 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/model/limits.ts";
 import { writeId } from "../../src/model/dialect.ts";
+import { newEmail } from "../support/access.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { seedPeople } from "../support/seed-people.ts";
-import { admin, makeToken, makeVault } from "../support/service.ts";
+import { admin, kindOf, makeToken, makeVault } from "../support/service.ts";
 
 /** The people of the console (contract 25.1 to 25.5, 25.8 and 25.10): /v1/admin/people. */
 
 const PEOPLE = "/v1/admin/people";
 
-const newEmail = () => `${crypto.randomUUID()}@example.com`;
 const add = (body: object, headers: Record<string, string> = {}) => admin("POST", PEOPLE, { body, headers });
 const addOne = async (email = newEmail(), vaults: object = {}) => (await add({ email, vaults })).body;
 const emails = async (): Promise<string[]> => (await admin("GET", PEOPLE)).body.map((person: { email: string }) => person.email);
-const kindOf = ({ status, headers }: { status: number; headers: Headers }) => [status, headers.get("Item-Vault-Error")];
 
 beforeEach(async () => {
   await env.DB.prepare("DELETE FROM tokens WHERE kind = 'person'").run();

@@ -37,11 +37,11 @@ export function serveTeam(): (email: string, bindings?: Partial<Env>) => Promise
   return async (email, bindings) => signInByAccess({ env: { ...team.env, ...bindings } }, await tokenOf(team, key, email));
 }
 
+export const newEmail = (): string => `${crypto.randomUUID()}@example.com`;
+
 /** Adds a person. */
 export async function addPerson(vaults: Record<string, Permission> = {}): Promise<{ id: string; email: string }> {
-  const { status, body } = await admin("POST", "/v1/admin/people", {
-    body: { email: `${crypto.randomUUID()}@example.com`, vaults },
-  });
+  const { status, body } = await admin("POST", "/v1/admin/people", { body: { email: newEmail(), vaults } });
   if (status !== 200) throw new Error(`the person was not added: ${status}`);
   return body;
 }

@@ -134,5 +134,8 @@ export function shareVault(dialect: "uuid" | "connect" = "uuid"): () => ReturnTy
   return () => (made ??= freshVault(dialect));
 }
 
+/** The status of an answer, and the kind of its error. */
+export const kindOf = ({ status, headers }: Pick<Reply, "status" | "headers">) => [status, headers.get("Item-Vault-Error")];
+
 /** The smallest Item. */
 export const LOGIN = { title: "Login", category: "LOGIN" };
