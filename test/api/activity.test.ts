@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { readLog } from "../support/activity.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, pagesFrom, type Permission } from "../support/service.ts";
 
 /** The activity log: `GET /v1/activity` (contract 11.7, 13.5 to 13.11). */
 
@@ -181,12 +181,6 @@ describe("the visibility of entries", () => {
     expect((await readLog(auditor, 1)).body[0].resource.vault.id).toBe(vault);
   });
 
-  it("a revoked token is answered 401", async () => {
-    const { id, token } = await makeToken({});
-    await admin("DELETE", `/v1/admin/tokens/${id}`);
-    for (const query of ["", "?limit=x"]) expect((await client(token)("GET", `/v1/activity${query}`)).status).toBe(401);
-  });
-
   it("the entries of a deleted vault remain, and its deletion has an entry", async () => {
     const { vault, auditor, act, items } = await makeAuditedVault();
     await act("POST", items, LOGIN);
@@ -241,29 +235,8 @@ describe("before", () => {
     await env.DB.prepare("UPDATE activity SET id = ?2 WHERE vault_id = ?1 AND id = ?3")
       .bind(vault, damaged, all[1]!.requestId)
       .run();
-    const ids: string[] = [];
-    for (let path: string | undefined = "/v1/activity?limit=1"; path !== undefined;) {
-      const { status, body, headers } = await auditor("GET", path);
-      expect(status).toBe(200);
-      ids.push(...body.map(({ requestId }: Entry) => requestId));
-      const next = /<([^>]+)>/.exec(headers.get("Link") ?? "")?.[1];
-      path = next && new URL(next).pathname + new URL(next).search;
-    }
+    const ids = (await pagesFrom(auditor, "/v1/activity?limit=1")).flat().map(({ requestId }) => requestId);
     expect(ids).toEqual(all.map(({ requestId }, at) => (at === 1 ? damaged : requestId)));
-  });
-
-  it.each(["x", "", "01234567-89ab-7def-8012", "zzzzzzzzzzzzzzzzzzzzzzzzz1"])(
-    "is refused with 400 when malformed: %j",
-    async (before) => {
-      const { status, body } = await (await makeAuditedVault()).auditor("GET", `/v1/activity?before=${before}`);
-      expect([status, body.message]).toEqual([400, "before: is not the id of an entry"]);
-    },
-  );
-
-  it("is refused with 400 together with offset", async () => {
-    const { auditor } = await makeAuditedVault();
-    const { status, body } = await auditor("GET", `/v1/activity?offset=0&before=${crypto.randomUUID()}`);
-    expect([status, body.message]).toEqual([400, "before: does not go with offset"]);
   });
 });
 
@@ -285,12 +258,17 @@ describe("limit and offset", () => {
     const { body, headers } = await readLog(auditor, 56);
     expect([body.length, headers.get("Content-Range")]).toEqual([50, "1-50/56"]);
   });
+});
 
-  it.each(["limit=0", "limit=1001", "limit=x", "limit=", "offset=-1", "offset=1001", "offset=1.5"])(
-    "are refused with 400 when out of range or malformed: %s",
-    async (query) => {
-      const { status, body } = await (await makeAuditedVault()).auditor("GET", `/v1/activity?${query}`);
-      expect([status, body.message]).toEqual([400, expect.stringMatching(/^(limit|offset): is not an integer from \d+ to \d+$/)]);
-    },
-  );
+it.each([
+  ...["x", "", "01234567-89ab-7def-8012", "zzzzzzzzzzzzzzzzzzzzzzzzz1"].map((id) => [
+    `before=${id}`,
+    "before: is not the id of an entry",
+  ]),
+  [`offset=0&before=${crypto.randomUUID()}`, "before: does not go with offset"],
+  ...["limit=0", "limit=1001", "limit=x", "limit="].map((query) => [query, "limit: is not an integer from 1 to 1000"]),
+  ...["offset=-1", "offset=1001", "offset=1.5"].map((query) => [query, "offset: is not an integer from 0 to 1000"]),
+])("a query that is malformed is a 400 that names the fault: %s", async (query, message) => {
+  const call = client((await makeToken({})).token);
+  expect((await call("GET", `/v1/activity?${query}`)).body).toEqual({ status: 400, message });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, shareVault } from "../support/service.ts";
+import { admin, client, freshVault, makeToken, makeVault, shareVault } from "../support/service.ts";
 
 const DAY = 24 * 60 * 60;
 const YEAR = 31_536_000;
@@ -19,8 +19,6 @@ async function requestToken(attributes: object) {
 /** The lifetime of a token in seconds. */
 const lifetime = (body: { createdAt: string; expiresAt: string }) =>
   (Date.parse(body.expiresAt) - Date.parse(body.createdAt)) / 1000;
-
-const randomVaults = (size: number) => Object.fromEntries(Array.from({ length: size }, () => [crypto.randomUUID(), "r"]));
 
 /** The requests of contract 13.14. `binding`, `stale` and `delegate` have tests of their own. */
 describe("POST /v1/admin/tokens", () => {
@@ -69,45 +67,6 @@ describe("POST /v1/admin/tokens", () => {
     expect(lifetime(body)).toBe(expiresIn);
   });
 
-  it.each([{ expiresIn: 0 }, { expiresIn: -1 }, { expiresIn: YEAR + 1 }, { expiresIn: 1.5 }, { expiresIn: "60" }])(
-    "refuses the lifetime %j (contract 8.8)",
-    async (attributes) => {
-      const { status, body } = await requestToken(attributes);
-      expect(status).toBe(400);
-      expect(body).toEqual({ status: 400, message: expect.stringMatching(/^expiresIn: /) });
-    },
-  );
-
-  it.each([{ name: "" }, { name: null }, { name: 5 }, { dialect: "UUID" }, { dialect: "" }, { dialect: "base32" }])(
-    "refuses the name or dialect %j",
-    async (attributes) => {
-      const { status, body } = await requestToken(attributes);
-      expect(status).toBe(400);
-      expect(body).toEqual({ status: 400, message: expect.stringMatching(/^(name|dialect): /) });
-    },
-  );
-
-  it.each(["", "x", "R", "wr", "rwx", "admin", null, true, ["r"]])("refuses the permission %j", async (permission) => {
-    const { status, body } = await requestToken({ vaults: { [await makeVault()]: permission } });
-    expect(status).toBe(400);
-    expect(body.message).toMatch(/^vaults/);
-  });
-
-  it.each(["x", "", "*", "__proto__", "constructor", "3fa85f6457174562b3fc2c963f66afa6", "H6UF6ZCXC5CWFM74FSLD6ZVPUY"])(
-    "refuses the vault id %j",
-    async (id) => {
-      const { status, body } = await requestToken({ vaults: { [id]: "r" } });
-      expect(status).toBe(400);
-      expect(body.message).toMatch(/^vaults/);
-    },
-  );
-
-  it.each([undefined, null, [], "r", 5])("refuses the vaults %j", async (vaults) => {
-    const { status, body } = await requestToken({ vaults });
-    expect(status).toBe(400);
-    expect(body.message).toMatch(/^vaults/);
-  });
-
   it("accepts a vault id in both forms and returns the UUID", async () => {
     const vault = await makeVault();
     for (const vaultId of [vault, vault.toUpperCase(), writeId(vault, "connect")]) {
@@ -120,13 +79,6 @@ describe("POST /v1/admin/tokens", () => {
   it("refuses a body that names one vault twice, once in each form of its id", async () => {
     const vault = await makeVault();
     expect((await requestToken({ vaults: { [vault]: "r", [writeId(vault, "connect")]: "rw" } })).status).toBe(400);
-  });
-
-  it("accepts 100 vaults and refuses 101", async () => {
-    expect((await requestToken({ vaults: randomVaults(100) })).status).toBe(200);
-    const { status, body } = await requestToken({ vaults: randomVaults(101) });
-    expect(status).toBe(400);
-    expect(body.message).toContain("100");
   });
 });
 
@@ -144,25 +96,13 @@ describe("GET /v1/admin/tokens", () => {
 
 describe("DELETE /v1/admin/tokens/{t}", () => {
   it("answers 204, and every request with the token after it is a 401 (contract 8.7)", async () => {
-    const { vault, items, call } = await freshVault();
+    const { vault, items } = await freshVault();
     const { id, token } = await makeToken({ [vault]: "rw" });
     const holder = client(token);
-    const { body: item } = await holder("POST", items, { body: LOGIN });
-    const { status, text } = await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect([status, text]).toEqual([204, ""]);
-    for (const [method, path, body] of [
-      ["GET", "/v1/vaults"],
-      ["GET", `/v1/vaults/${vault}`],
-      ["GET", items],
-      ["GET", `${items}/${item.id}`],
-      ["POST", items, LOGIN],
-      ["PUT", `${items}/${item.id}`, { ...LOGIN, vault: { id: vault } }],
-      ["PATCH", `${items}/${item.id}`, []],
-      ["DELETE", `${items}/${item.id}`],
-    ] as const) {
-      expect((await holder(method, path, { body })).body).toEqual({ status: 401, message: "Invalid token signature" });
-    }
-    expect((await call("GET", `${items}/${item.id}`)).body).toEqual(item);
+    expect((await holder("GET", items)).status).toBe(200);
+    expect(await admin("DELETE", `/v1/admin/tokens/${id}`)).toMatchObject({ status: 204, text: "" });
+    for (const path of ["/v1/vaults", `/v1/vaults/${vault}`, items])
+      expect((await holder("GET", path)).body).toEqual({ status: 401, message: "Invalid token signature" });
   });
 
   it("removes the token, and no other token, from the list", async () => {
@@ -177,11 +117,5 @@ describe("DELETE /v1/admin/tokens/{t}", () => {
   it("accepts both forms of the id", async () => {
     const { id } = (await requestToken({})).body;
     expect((await admin("DELETE", `/v1/admin/tokens/${writeId(id, "connect")}`)).status).toBe(204);
-  });
-
-  it("is a 404 for a token that was never issued, and a 400 for a string without the form of an id", async () => {
-    const id = crypto.randomUUID();
-    expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).body).toEqual({ status: 404, message: `token ${id} not found` });
-    expect((await admin("DELETE", "/v1/admin/tokens/x")).status).toBe(400);
   });
 });

@@ -1,63 +1,28 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
-import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
 
-/** An id that names no vault and no token. */
-const UNUSED_ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
-
-const ROUTES = [
-  ["GET", "/v1/admin/vaults"],
-  ["POST", "/v1/admin/vaults"],
-  ["PATCH", `/v1/admin/vaults/${UNUSED_ID}`],
-  ["DELETE", `/v1/admin/vaults/${UNUSED_ID}`],
-  ["GET", "/v1/admin/tokens"],
-  ["POST", "/v1/admin/tokens"],
-  ["DELETE", `/v1/admin/tokens/${UNUSED_ID}`],
-] as const;
-
-/** The secret of the operator (contract 8.9, 13.16). */
+/** The secret of the operator (contract 8.9, 13.16). That each admin route needs it, and no other one takes it, is in matrix.test.ts. */
 describe("The admin routes", () => {
-  it.each(ROUTES)("answer 401 to a request without the admin token: %s %s", async (method, path) => {
+  it("answer 401 to every other spelling of the admin token", async () => {
     const { token } = await freshVault();
-    const credentials = [undefined, "", "Bearer", "Bearer ", "Bearer wrong", `Basic ${env.ADMIN_TOKEN}`, env.ADMIN_TOKEN];
-    for (const Authorization of [
-      ...credentials,
-      `Bearer ${env.ADMIN_TOKEN}2`,
-      `Bearer ${env.ADMIN_TOKEN.toUpperCase()}`,
-      `Bearer ${token}`,
-    ]) {
-      const { status, headers, body } = await send(method, path, {
-        headers: Authorization === undefined ? {} : { Authorization },
+    const secret = env.ADMIN_TOKEN;
+    const others = ["", "Bearer", "Bearer ", "Bearer wrong", `Basic ${secret}`, secret, `Bearer ${secret}2`, `Bearer ${token}`];
+    for (const Authorization of [...others, `Bearer ${secret.toUpperCase()}`])
+      expect((await send("GET", "/v1/admin/vaults", { headers: { Authorization } })).body).toEqual({
+        status: 401,
+        message: "Invalid token signature",
       });
-      expect(status).toBe(401);
-      expect(headers.get("WWW-Authenticate")).toBe("Bearer");
-      expect(body).toEqual({ status: 401, message: "Invalid token signature" });
-    }
   });
 
-  it.each(ROUTES)("answer like an unknown path when ADMIN_TOKEN is not set: %s %s", async (method, path) => {
-    for (const ADMIN_TOKEN of [undefined, ""]) {
-      const { status, body } = await admin(method, path, { env: { ADMIN_TOKEN } });
-      expect(status).toBe(404);
-      expect(body).toEqual((await admin(method, "/v1/nothing/here")).body);
-    }
+  it.each(["GET", "POST", "PUT"])("answer like an unknown path when ADMIN_TOKEN is not set: %s", async (method) => {
+    for (const ADMIN_TOKEN of [undefined, ""])
+      for (const call of [admin, client(""), send]) {
+        const { body } = await call(method, "/v1/admin/vaults", { env: { ADMIN_TOKEN } });
+        expect(body).toEqual((await call(method, "/v1/nothing/here")).body);
+      }
   });
-
-  it("answer 404 to a method that they do not serve when ADMIN_TOKEN is not set", async () => {
-    const { status, body } = await admin("PUT", "/v1/admin/vaults", { env: { ADMIN_TOKEN: undefined } });
-    expect(status).toBe(404);
-    expect(body).toEqual({ status: 404, message: expect.any(String) });
-  });
-
-  it.each(["", "/{v}", "/{v}/items"])(
-    "are the only routes that accept the admin token: GET /v1/vaults%s is a 401",
-    async (rest) => {
-      const { status, body } = await admin("GET", `/v1/vaults${rest.replace("{v}", await makeVault())}`);
-      expect(status).toBe(401);
-      expect(body).toEqual({ status: 401, message: "Invalid token signature" });
-    },
-  );
 });
 
 /** The answer and what is refused (contract 13.12). The order of the list is in vaults.test.ts. */
@@ -81,15 +46,6 @@ describe("POST /v1/admin/vaults", () => {
       earlierKeys: 0,
     });
   });
-
-  it.each([{}, { name: "" }, { name: null }, { name: 5 }, { name: "x", description: 5 }, [], "x", { name: "x".repeat(1025) }])(
-    "refuses the body %j",
-    async (body) => {
-      const reply = await admin("POST", "/v1/admin/vaults", { body });
-      expect(reply.status).toBe(400);
-      expect(reply.body).toEqual({ status: 400, message: expect.any(String) });
-    },
-  );
 });
 
 describe("GET /v1/admin/vaults", () => {
@@ -150,14 +106,9 @@ describe("A vault id in the path of an admin route", () => {
   });
 
   it.each(["PATCH", "DELETE"])("is a 404 that repeats the id when it names no vault: %s", async (method) => {
-    for (const id of [UNUSED_ID, UNUSED_ID.toUpperCase(), "0".repeat(26)]) {
+    for (const id of ["3fa85f64-5717-4562-b3fc-2c963f66afa6", "3FA85F64-5717-4562-B3FC-2C963F66AFA6", "0".repeat(26)]) {
       const { body } = await admin(method, `/v1/admin/vaults/${id}`, { body: method === "PATCH" ? { name: "New" } : undefined });
       expect(body).toEqual({ status: 404, message: `vault ${id} not found` });
     }
-  });
-
-  it.each(["PATCH", "DELETE"])("is a 400 when it does not have the form of an id: %s", async (method) => {
-    const { body } = await admin(method, "/v1/admin/vaults/x", { body: method === "PATCH" ? { name: "New" } : undefined });
-    expect(body).toEqual({ status: 400, message: "Invalid Vault UUID" });
   });
 });

@@ -98,7 +98,7 @@ describe("a value of the wrong type in an Item", () => {
     expect(await writeCount(vault, call)).toBe(1);
   });
 
-  it.each([CANARY, 7, true, [CANARY], { [CANARY]: CANARY }, "LOGIN ", "ſERVER"])(
+  it.each([CANARY, 7, true, [CANARY], { [CANARY]: CANARY }, "LOGIN ", "ſERVER", "SSH-KEY", "__proto__"])(
     "is a 400 `Invalid item category` when it is the category: %j",
     async (category) => {
       const { vault, items, item, call } = unchanged;
@@ -151,20 +151,14 @@ describe("a value of the wrong type in a PATCH", () => {
     expect(await writeCount(vault, call)).toBe(1);
   });
 
-  it.each([
-    [
-      "op",
-      [CANARY, "test", "move", "copy", "MOVE", "", 7, null, undefined, [CANARY]],
-      (op: unknown) => ({ op, path: "/title", value: CANARY }),
-    ],
-    ["path", [7, true, null, undefined, [CANARY], { [CANARY]: CANARY }], (path: unknown) => ({ op: "add", path, value: CANARY })],
-  ] as const)("is a 400 that names the attribute of the operation: %s", async (place, values, operation) => {
+  it("is a 400 that names the attribute `path` of the operation", async () => {
     const { vault, item, call } = unchanged;
-    for (const value of values) {
-      const valid = { op: "replace", path: "/title", value: "Other" };
-      expect(summaryOf(await call("PATCH", item, { body: [valid, operation(value)] }))).toEqual(
-        refusal(`operation 1: ${place}: `),
-      );
+    for (const path of [7, true, null, undefined, [CANARY], { [CANARY]: CANARY }]) {
+      const body = [
+        { op: "replace", path: "/title", value: "Other" },
+        { op: "add", path, value: CANARY },
+      ];
+      expect(summaryOf(await call("PATCH", item, { body }))).toEqual(refusal("operation 1: path: "));
     }
     expect(await writeCount(vault, call)).toBe(1);
   });
@@ -177,29 +171,23 @@ describe("a value of the wrong type in a PATCH", () => {
   });
 });
 
+/** A UUID without dashes and base32 in capitals are no forms of an id either. */
+const NO_IDS = ["x", "", "*", "constructor", "3fa85f6457174562b3fc2c963f66afa6", "H6UF6ZCXC5CWFM74FSLD6ZVPUY"];
+const NO_PERMISSIONS = [CANARY, "", "R", "RW", "wr", "rwx", "admin", 7, null, true, ["r"]];
+
 describe("a value of the wrong type in the body of an admin route", () => {
   it.each<readonly [string, string, readonly unknown[], (value: unknown) => object]>([
+    ["vaults", "", [[], CANARY], (body) => body as object],
     ["vaults", "name", [...notText, "", null, undefined], (name) => ({ name })],
     ["vaults", "description", notText, (description) => ({ name: "x", description })],
     ["tokens", "name", [...notText, "", null, undefined], (name) => ({ name, vaults: {} })],
-    ["tokens", "vaults", [...notObject, null, undefined, { "": "r" }, { x: "r" }], (vaults) => ({ name: "x", vaults })],
-    ["tokens", "vaults", [CANARY, "wr", "RW", "", 7, null], (p) => ({ name: "x", vaults: { [crypto.randomUUID()]: p } })],
-    ["tokens", "dialect", [CANARY, "UUID", "", 7], (dialect) => ({ name: "x", vaults: {}, dialect })],
+    ["tokens", "vaults", [...notObject, [], null, undefined], (vaults) => ({ name: "x", vaults })],
+    ["tokens", "vaults", NO_IDS, (id) => ({ name: "x", vaults: { [id as string]: "r" } })],
+    ["tokens", "vaults", NO_PERMISSIONS, (one) => ({ name: "x", vaults: { [crypto.randomUUID()]: one } })],
+    ["tokens", "dialect", [CANARY, "UUID", "base32", "", 7], (dialect) => ({ name: "x", vaults: {}, dialect })],
     ["tokens", "expiresIn", [CANARY, "60", 0, -1, 1.5, true], (expiresIn) => ({ name: "x", vaults: {}, expiresIn })],
   ])("is a 400 that names the attribute: %s, %s", async (route, place, values, body) => {
     for (const value of values)
       expect(summaryOf(await admin("POST", `/v1/admin/${route}`, { body: body(value) }))).toEqual(refusal(place));
-  });
-});
-
-describe("a malformed header", () => {
-  it.each([
-    ["If-Match", [CANARY, `"${CANARY}`, `"1" "2"`, "1"]],
-    ["Idempotency-Key", ["", `${CANARY} x`, `${CANARY}\t1`]],
-  ])("is a 400 that names the header: %s", async (name, values) => {
-    const { vault, item, call } = unchanged;
-    for (const value of values)
-      expect(summaryOf(await call("DELETE", item, { headers: { [name]: value } }))).toEqual(refusal(`${name}: `));
-    expect(await writeCount(vault, call)).toBe(1);
   });
 });

@@ -4,7 +4,7 @@ import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
 import { skipWaits, UNDER_LOAD } from "../support/waits.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 
 /** Rows of vaults and tokens that do not open: they are listed as broken, and can be deleted (contract 13.18). */
 
@@ -55,7 +55,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     expect(await listed(other)).toMatchObject({ name: "Fine" });
   });
 
-  // What damages a text alone costs no write: vault-texts.test.ts.
+  // What damages a text alone costs no write: vaults.test.ts.
   it.skipIf(damage.includes("'damaged'")).each([true, false])(
     "answers every other write with the failure: the cache of the coordinator is empty: %s",
     async (empty) => {
@@ -71,7 +71,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
         await call("DELETE", `${items}/${id}`),
         await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "New" } }),
       ]) {
-        expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([status, kind]);
+        expect(outcome(reply)).toEqual([status, kind]);
       }
       expect(await env.DB.prepare("SELECT count(*) AS items FROM items WHERE vault_id = ?1").bind(vault).first("items")).toBe(1);
     },
@@ -110,7 +110,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
       const reply = await call("POST", items, { body: LOGIN });
       // With another version of the vault the fence refuses the attempt, whenever it arrives.
       const expected = damage.includes("attribute_version") ? kind : "uncertain";
-      expect(reply.headers.get("Item-Vault-Error")).toBe(expected);
+      expect(reply.kind).toBe(expected);
     },
   );
 
@@ -128,7 +128,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     };
     await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
     const reply = await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    expect([attempts, reply.headers.get("Item-Vault-Error")]).toEqual([2, "uncertain"]);
+    expect([attempts, reply.kind]).toEqual([2, "uncertain"]);
   });
 
   it("is the failure for a token that reads it, and counted in a list with others, which is the failure only when no other is in it", async () => {

@@ -5,7 +5,7 @@ import example from "../../.dev.vars.example?raw";
 import worker from "../../src/index.ts";
 import { CONSOLE } from "../support/console.ts";
 import { countingDatabase, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
+import { admin, freshVault, LOGIN, makeVault, outcome, send, shareVault } from "../support/service.ts";
 
 /** A misconfigured service: data routes answer 503, and `/health` names the cause (contract 4.8 and 13.2). */
 
@@ -121,67 +121,108 @@ const EXAMPLE = Object.fromEntries(
     .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
 ) as Record<"ADMIN_TOKEN" | "METRICS_TOKEN" | "ROOT_KEYS", string>;
 
-describe(".dev.vars.example", () => {
-  it("names the secrets that wrangler.toml requires", () => {
-    expect(Object.keys(EXAMPLE).toSorted()).toEqual(["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"]);
-  });
+const PLACEHOLDER = "is a placeholder: set it to the output of openssl rand -base64 32";
+const SHORT = "has fewer than 32 characters: set it to the output of openssl rand -base64 32";
+const LONG = "s".repeat(40);
 
-  it.each<[string, Partial<Env>]>([
-    ["all of it", EXAMPLE],
-    ...Object.entries(EXAMPLE).map(([name, value]): [string, Partial<Env>] => [name, { [name]: value }]),
-  ])("%s: every route below /v1 answers 503", async (_, secrets) => {
-    const { items, call } = await freshVault();
-    const headers = { Authorization: `Bearer ${EXAMPLE.ADMIN_TOKEN}` };
-    for (const reply of [
-      await call("GET", items, { env: secrets }),
-      await call("POST", items, { body: LOGIN, env: secrets }),
-      await admin("GET", "/v1/admin/vaults", { env: secrets }),
-      await send("GET", "/v1/admin/vaults", { headers, env: secrets }),
-    ]) {
-      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
-    }
-  });
+const NUMBERS = ["MAX_INLINE_FILE_SIZE_KB", "FILE_RETENTION_DAYS", "ACTIVITY_RETENTION_DAYS"];
+const ABSENT =
+  "ACTIVITY_ARCHIVE_DAYS ACTIVITY_MAX_MB DATABASE_LIMIT_MB VERSIONS_KEPT BACKUPS_KEPT JOB_STEP_CALLS DELETED_RETENTION_DAYS";
+const SECRETS = ["ADMIN_TOKEN", "METRICS_TOKEN"] as const;
+// Date.parse reads some of these as a time in 2001, and such a time would refuse no token.
+const NO_TIMES = ["2026-13-45", "1764547200", " ", "yesterday 1", "restore 2", "12", "2026-02-30T00:00:00Z", "June 2026"];
+const NO_ORIGINS = "* true http://10.0.0.1:80 http://127.0.0.1 http://127.0.0.1:80/ https://example.com:443".split(" ");
 
-  it("METRICS_TOKEN: /metrics answers 503, also to a request with the placeholder", async () => {
-    for (const METRICS_TOKEN of [EXAMPLE.METRICS_TOKEN, "replace-me"]) {
-      const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
-      expect((await send("GET", "/metrics", { headers, env: { METRICS_TOKEN } })).status).toBe(503);
-    }
-  });
+/** A variable, its value, and what /health says, if that is more than its name. */
+type Malformed = readonly [name: string, value: unknown, message?: string];
 
-  it.each([
-    ["ADMIN_TOKEN", "settings", "ADMIN_TOKEN is a placeholder: set it to the output of openssl rand -base64 32"],
-    ["METRICS_TOKEN", "settings", "METRICS_TOKEN is a placeholder: set it to the output of openssl rand -base64 32"],
-    ["ROOT_KEYS", "keys", expect.stringContaining("ROOT_KEYS is")],
-  ] as const)("%s: /health says what to do, under %s", async (name, service, message) => {
-    expect(await readDependency(service, { [name]: EXAMPLE[name] })).toEqual({ service, status: "ERROR", message });
-  });
-});
+const MALFORMED: readonly Malformed[] = [
+  ...NUMBERS.flatMap((name) =>
+    ["", " ", "abc", "-1", "1e3", "0x10", "Infinity", "NaN", "1,5", undefined, null].map((value): Malformed => [name, value]),
+  ),
+  ["FILE_RETENTION_DAYS", -1, "FILE_RETENTION_DAYS is not a number, or less than 0"],
+  ["ACTIVITY_RETENTION_DAYS", "ninety", "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
+  ["ACTIVITY_RETENTION_DAYS", 0, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
+  ["ACTIVITY_RETENTION_DAYS", "0.5"],
+  ...["", "many", 0].map((value): Malformed => ["ACTIVITY_MAX_MB", value]),
+  ...["", "x", 0, -1, "0.5"].map((value): Malformed => ["DATABASE_LIMIT_MB", value]),
+  ...ABSENT.split(" ").map((name): Malformed => [name, undefined]),
+  ...["VERSIONS_KEPT", "BACKUPS_KEPT"].flatMap((name) => [1.5, "1.000000001"].map((value): Malformed => [name, value])),
+  ["TOKENS_NOT_BEFORE", "soon", "TOKENS_NOT_BEFORE is not a time"],
+  ...NO_TIMES.map((value): Malformed => ["TOKENS_NOT_BEFORE", value]),
+  ...NO_ORIGINS.map((value): Malformed => ["WEBHOOK_TEST_ORIGIN", value]),
+  ...SECRETS.flatMap((name): Malformed[] => [
+    ...[`${LONG} `, ` ${LONG}`, `${LONG} ${LONG}`, `${LONG}\n`, `${LONG}é`].map((value): Malformed => [name, value]),
+    [name, EXAMPLE[name], `${name} ${PLACEHOLDER}`],
+    ...[1, 16, 31].map((length): Malformed => [name, "s".repeat(length), `${name} ${SHORT}`]),
+  ]),
+  ["METRICS_TOKEN", env.ADMIN_TOKEN],
+];
 
-describe.each(["ADMIN_TOKEN", "METRICS_TOKEN"] as const)("%s", (name) => {
-  const ofLength = (length: number) => ({ [name]: "s".repeat(length) });
+const sharedVault = shareVault();
 
-  it.each([1, 16, 31])(
-    "of %i characters is refused as too short, by every data route, with the reason in /health",
-    async (length) => {
-      const { items, call } = await freshVault();
-      const headers = { Authorization: `Bearer ${"s".repeat(length)}` };
-      const path = name === "ADMIN_TOKEN" ? "/v1/admin/vaults" : "/metrics";
-      for (const reply of [
-        await call("GET", items, { env: ofLength(length) }),
-        await call("POST", items, { body: LOGIN, env: ofLength(length) }),
-        await send("GET", path, { headers, env: ofLength(length) }),
-      ])
-        expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([503, "misconfigured"]);
-      const message = `${name} has fewer than 32 characters: set it to the output of openssl rand -base64 32`;
-      expect(await readDependency("settings", ofLength(length))).toEqual({ service: "settings", status: "ERROR", message });
+/** Expects that every route below /v1 answers 503. */
+async function expectMisconfigured(bindings: Partial<Env>): Promise<void> {
+  const { items, call } = await sharedVault();
+  const headers = { Authorization: `Bearer ${bindings.ADMIN_TOKEN}` };
+  for (const reply of [
+    await call("GET", items, { env: bindings }),
+    await call("POST", items, { body: LOGIN, env: bindings }),
+    await admin("GET", "/v1/admin/vaults", { env: bindings }),
+    await send("GET", "/v1/admin/vaults", { headers, env: bindings }),
+  ])
+    expect(outcome(reply)).toEqual([503, "misconfigured"]);
+  expect((await call("GET", items)).body).toEqual([]);
+}
+
+describe("a malformed setting or secret", () => {
+  it.each(MALFORMED.map(([name, value, message]) => [name, value, message ?? name] as const))(
+    "makes every data route a 503, and /health says why: %s = %j",
+    async (name, value, message) => {
+      const bindings = { [name]: value } as Partial<Env>;
+      await expectMisconfigured(bindings);
+      const entry = { service: "settings", status: "ERROR", message: expect.stringContaining(message) };
+      expect(await readDependency("settings", bindings)).toEqual(entry);
     },
   );
 
-  it("of 32 characters is accepted", async () => {
-    const { items, call } = await freshVault();
-    expect((await call("GET", items, { env: ofLength(32) })).status).toBe(200);
-    expect(await readDependency("settings", ofLength(32))).toMatchObject({ status: "ACTIVE" });
+  it.each([
+    [{ TOKENS_NOT_BEFORE: "soon", VERSIONS_KEPT: "1.5", BACKUP_HOUR: 24, ADMIN_TOKEN: "short" }],
+    [{ ACCESS_TEAM: "a.b", ACCESS_AUD: "c", FILE_RETENTION_DAYS: -1, BACKUPS_KEPT: "", DATABASE_LIMIT_MB: 0 }],
+  ])("is named once by /health, beside others: %j", async (bindings) => {
+    const { body } = await send("GET", "/health", { env: bindings as unknown as Partial<Env> });
+    const messages = body.dependencies.map(({ message }: { message: string }) => message).join("\n");
+    for (const name of Object.keys(bindings)) expect(messages.match(new RegExp(`\\b${name}\\b`, "g"))).toEqual([name]);
+  });
+
+  it("may be a missing binding: each is named", async () => {
+    const bindings = { TOKEN_RATE: undefined, DENIAL_RATE: undefined } as unknown as Partial<Env>;
+    const { message } = await readDependency("rate limits", bindings);
+    expect(message).toBe("TOKEN_RATE is missing; DENIAL_RATE is missing");
+  });
+});
+
+describe("the secrets of .dev.vars.example", () => {
+  it("are those that wrangler.toml requires, and none of them is accepted", async () => {
+    expect(Object.keys(EXAMPLE).toSorted()).toEqual(["ADMIN_TOKEN", "METRICS_TOKEN", "ROOT_KEYS"]);
+    for (const bindings of [EXAMPLE, { ROOT_KEYS: EXAMPLE.ROOT_KEYS }]) await expectMisconfigured(bindings);
+    const message = expect.stringContaining("ROOT_KEYS is");
+    expect(await readDependency("keys", { ROOT_KEYS: EXAMPLE.ROOT_KEYS })).toEqual({ service: "keys", status: "ERROR", message });
+  });
+
+  it.each([EXAMPLE.METRICS_TOKEN, "replace-me", "s", "s".repeat(31)])(
+    "and short ones open no /metrics: %s",
+    async (METRICS_TOKEN) => {
+      const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
+      expect(outcome(await send("GET", "/metrics", { headers, env: { METRICS_TOKEN } }))).toEqual([503, "misconfigured"]);
+    },
+  );
+
+  it.each(SECRETS)("may be replaced by 32 characters: %s", async (name) => {
+    const { items, call } = await sharedVault();
+    const bindings = { [name]: "s".repeat(32) };
+    expect((await call("GET", items, { env: bindings })).status).toBe(200);
+    expect(await readDependency("settings", bindings)).toMatchObject({ status: "ACTIVE" });
   });
 });
 
@@ -199,22 +240,6 @@ describe("TOKENS_NOT_BEFORE", () => {
     const { items, call } = await freshVault();
     expect((await call("GET", items, { env: notBefore(inMinutes(-1)) })).status).toBe(200);
   });
-
-  it("not in the form of RFC 3339: every request is a 503", async () => {
-    for (const text of ["soon", "2026-13-45", "1764547200", " "]) {
-      const { items, call } = await freshVault();
-      expect((await call("GET", items, { env: notBefore(text) })).status).toBe(503);
-    }
-  });
-
-  // Date.parse reads some of these as a time in 2001, and such a time would refuse no token.
-  it.each(["yesterday 1", "restore 2", "12", "2026-02-30T00:00:00Z", "June 2026"])(
-    'not in the form of RFC 3339, though Date.parse accepts it: "%s" is a 503',
-    async (text) => {
-      const { items, call } = await freshVault();
-      expect((await call("GET", items, { env: notBefore(text) })).status).toBe(503);
-    },
-  );
 });
 
 describe("TOKENS_NOT_BEFORE in the future", () => {
@@ -246,23 +271,6 @@ describe("TOKENS_NOT_BEFORE in the future", () => {
     const { body } = await admin("POST", "/v1/admin/people", { body: { email: "early@example.com", vaults: {} } });
     const { status, text } = await admin("PATCH", `/v1/admin/people/${body.id}`, { body: { vaults: {} }, ...future });
     expect([status, text]).toEqual([503, expect.stringContaining("TOKENS_NOT_BEFORE is in the future")]);
-  });
-});
-
-describe("several settings that are malformed", () => {
-  it.each([
-    [{ TOKENS_NOT_BEFORE: "soon", VERSIONS_KEPT: "1.5", BACKUP_HOUR: 24, ADMIN_TOKEN: "short" }],
-    [{ ACCESS_TEAM: "a.b", ACCESS_AUD: "c", FILE_RETENTION_DAYS: -1, BACKUPS_KEPT: "", DATABASE_LIMIT_MB: 0 }],
-  ])("are each named once by /health: %j", async (bindings) => {
-    const { body } = await send("GET", "/health", { env: bindings as unknown as Partial<Env> });
-    const messages = body.dependencies.map(({ message }: { message: string }) => message).join("\n");
-    for (const name of Object.keys(bindings)) expect(messages.match(new RegExp(`\\b${name}\\b`, "g"))).toEqual([name]);
-  });
-
-  it("are each named, when bindings are missing", async () => {
-    const bindings = { TOKEN_RATE: undefined, DENIAL_RATE: undefined } as unknown as Partial<Env>;
-    const { message } = await readDependency("rate limits", bindings);
-    expect(message).toBe("TOKEN_RATE is missing; DENIAL_RATE is missing");
   });
 });
 
@@ -341,16 +349,6 @@ describe("/health", () => {
     expect(await readDependency("r2", { DB })).toMatchObject({ status: "ACTIVE" });
   });
 
-  it.each([
-    [{ TOKENS_NOT_BEFORE: "soon" }, "TOKENS_NOT_BEFORE is not a time"],
-    [{ ACTIVITY_RETENTION_DAYS: "ninety" }, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
-    [{ FILE_RETENTION_DAYS: -1 }, "FILE_RETENTION_DAYS is not a number, or less than 0"],
-    [{ ACTIVITY_RETENTION_DAYS: 0 }, "ACTIVITY_RETENTION_DAYS is not a number, or less than 1"],
-  ])("reports a malformed variable: %j", async (bindings, message) => {
-    const entry = await readDependency("settings", bindings as unknown as Partial<Env>);
-    expect(entry).toEqual({ service: "settings", status: "ERROR", message });
-  });
-
   it("reports schema as ERROR when D1 has no tables", async () => {
     const DB = wrapDatabase(env.DB, {
       rewrite: (sql) => sql.replace("d1_migrations", "no_such_table"),
@@ -387,16 +385,5 @@ describe("an empty database", () => {
     const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replace(/FROM root_key(s|_uses)/, "$& WHERE false") });
     const ROOT_KEYS = rootKeys("k9", { k9: base64(SECRET) });
     expect(await readDependency("keys", { DB, ROOT_KEYS })).toMatchObject({ status: "ACTIVE" });
-  });
-});
-
-describe("a missing ADMIN_TOKEN", () => {
-  it("makes the admin routes answer like an unknown path", async () => {
-    const { token } = await makeToken({});
-    for (const call of [admin, client(token), client("")]) {
-      expect((await call("GET", "/v1/admin/vaults", { env: { ADMIN_TOKEN: "" } })).body).toEqual(
-        (await send("GET", "/v1/nothing")).body,
-      );
-    }
   });
 });

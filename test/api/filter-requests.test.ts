@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
-import { client, freshVault, makeToken, makeVault } from "../support/service.ts";
+import { client, freshVault, makeToken, makeVault, nextOf } from "../support/service.ts";
 
 /** Filters in requests: the records that a filter finds, and the filters that are refused (contract 5.1, 5.3 to 5.5 and 5.7 to 5.11). */
 
@@ -173,17 +173,8 @@ describe("the filter of Items", () => {
   it("that is empty stays so on the next page", async () => {
     const { items, call, created } = await vaultWith("a", "b");
     const first = await call("GET", `${items}?filter=&limit=1`);
-    const { pathname, search } = new URL(/<([^>]+)>/.exec(first.headers.get("Link")!)![1]!);
-    const second = await call("GET", pathname + search);
+    const second = await call("GET", nextOf(first)!);
     expect(idsOf([...first.body, ...second.body])).toEqual(idsOf(created));
-  });
-
-  it("with a value of more than 4 KiB is a 400 that names the limit", async () => {
-    const { findEncoded } = await vaultWith();
-    expect(await findEncoded(`title co "${"x".repeat(4097)}"`)).toEqual({
-      status: 400,
-      message: expect.stringContaining("4096"),
-    });
   });
 });
 
@@ -232,6 +223,7 @@ describe("the filter of Vaults", () => {
         expect(await idsFound(`${name} eq "${a}"`, second)).toEqual([]);
         expect(await idsFound(`${name} eq "${b}"`, second, named)).toEqual([dialect === "uuid" ? second : named]);
       }
+      expect(await idsFound(`title eq "${first.toUpperCase()}"`, first)).toEqual([first]);
       expect(await idsFound(`title eq "${"0".repeat(26)}"`, first)).toEqual([]);
     },
   );
@@ -268,8 +260,7 @@ describe("a filter of Items by their ids (contract 5.11)", () => {
     const { items, call, created } = await vaultWith("a", "b", "c");
     const filter = encodeURIComponent(alternatives(idsOf(created)));
     const first = await call("GET", `${items}?limit=2&filter=${filter}`);
-    const { pathname, search } = new URL(/<([^>]+)>/.exec(first.headers.get("Link")!)![1]!);
-    const second = await call("GET", pathname + search);
+    const second = await call("GET", nextOf(first)!);
     expect([...first.body, ...second.body].map(({ id }) => id)).toEqual(idsOf(created));
     expect([first.body.length, second.headers.get("Link")]).toEqual([2, null]);
   });

@@ -1,7 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { admin, type Client, LOGIN, makeVault, type Reply, send, shareVault } from "../support/service.ts";
+import {
+  admin,
+  type Client,
+  client,
+  freshVault,
+  LOGIN,
+  makeToken,
+  makeVault,
+  type Reply,
+  send,
+  shareVault,
+} from "../support/service.ts";
 
-/** The headers that every response has, and the paths and queries that are served (contract 1.1 to 1.7, 1.10 and 13.1). */
+/**
+ * What every response has, and the paths and queries that are served (contract 1.1 to 1.7, 1.10, 3.7, 4.1 to 4.4 and 13.1). A 507 without
+ * Retry-After is in quotas.test.ts.
+ */
 
 const sharedVault = shareVault();
 
@@ -13,52 +27,76 @@ interface Fixture {
   readonly item: string;
 }
 
-const RESPONSES: readonly (readonly [status: number, name: string, sendRequest: (fixture: Fixture) => Promise<Reply>])[] = [
-  [200, "heartbeat", () => send("GET", "/heartbeat")],
-  [200, "health", () => send("GET", "/health")],
-  [200, "a list", ({ call, items }) => call("GET", items)],
-  [200, "an Item", ({ call, item }) => call("GET", item)],
-  [200, "a created Item", ({ call, items }) => call("POST", items, { body: LOGIN })],
-  [200, "the vaults", ({ call }) => call("GET", "/v1/vaults")],
-  [200, "HEAD", ({ call, item }) => call("HEAD", item)],
-  [200, "an admin route", () => admin("GET", "/v1/admin/tokens")],
-  [204, "a deleted Item", ({ call, item }) => call("DELETE", item)],
-  [304, "an Item that matches If-None-Match", ({ call, item }) => call("GET", item, { headers: { "If-None-Match": "*" } })],
-  [400, "a bad id", ({ call, items }) => call("GET", `${items}/x`)],
-  [400, "a bad body", ({ call, items }) => call("POST", items, { body: "{" })],
-  [401, "no token", () => send("GET", "/v1/vaults")],
-  [401, "an admin route without a token", () => send("GET", "/v1/admin/vaults")],
-  [403, "a vault that is not in the token", async ({ call }) => call("GET", `/v1/vaults/${await makeVault()}`)],
-  [404, "an Item that does not exist", ({ call, items, vault }) => call("GET", `${items}/${vault}`)],
-  [404, "a path that is not served", () => send("GET", "/nothing/here")],
-  [405, "a method that is not served", ({ call, items }) => call("PUT", items)],
-  [412, "a failed precondition", ({ call, item }) => call("DELETE", item, { headers: { "If-Match": '"9"' } })],
-  [413, "a body too large", ({ call, items }) => call("POST", items, { body: " ".repeat(1024 * 1024 + 1) })],
-  [415, "an encoded body", ({ call, items }) => call("POST", items, { body: "x", headers: { "Content-Encoding": "gzip" } })],
-  [503, "invalid root keys", ({ call, items }) => call("GET", items, { env: { ROOT_KEYS: "{}" } })],
+async function makeFixture(): Promise<Fixture> {
+  const { call, vault, items } = await sharedVault();
+  return { call, vault, items, item: `${items}/${(await call("POST", items, { body: LOGIN })).body.id}` };
+}
+
+const CANARY = "canary-7f3a";
+const MISSING = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
+
+/** Requests with each status, and the kinds of the errors. */
+const RESPONSES: readonly (readonly [number, string | null, string, (fixture: Fixture) => Promise<Reply>])[] = [
+  [200, null, "heartbeat", () => send("GET", "/heartbeat")],
+  [200, null, "health", () => send("GET", "/health")],
+  [200, null, "a list", ({ call, items }) => call("GET", items)],
+  [200, null, "an Item", ({ call, item }) => call("GET", item)],
+  [200, null, "a created Item", ({ call, items }) => call("POST", items, { body: LOGIN })],
+  [200, null, "the vaults", ({ call }) => call("GET", "/v1/vaults")],
+  [200, null, "HEAD", ({ call, item }) => call("HEAD", item)],
+  [200, null, "an admin route", () => admin("GET", "/v1/admin/tokens")],
+  [204, null, "a deleted Item", ({ call, item }) => call("DELETE", item)],
+  [304, null, "an Item that is the same", ({ call, item }) => call("GET", item, { headers: { "If-None-Match": "*" } })],
+  [400, "vault_id", "a bad vault id", ({ call }) => call("GET", "/v1/vaults/x/items")],
+  [400, "item_id", "a bad Item id", ({ call, items }) => call("GET", `${items}/x`)],
+  [400, "invalid", "a bad body", ({ call, items }) => call("POST", items, { body: "{" })],
+  [400, "category", "an Item without a category", ({ call, items }) => call("POST", items, { body: {} })],
+  [400, "filter", "an unsupported filter", ({ call, items }) => call("GET", `${items}?filter=x`)],
+  [401, "unauthorized", "no token", () => send("GET", "/v1/vaults")],
+  [401, "unauthorized", "a bad vault id without a token", () => send("GET", "/v1/vaults/x/items")],
+  [401, "unauthorized", "an admin route without a token", () => send("GET", "/v1/admin/vaults")],
+  [403, "out_of_scope", "a foreign vault", async ({ call }) => call("GET", `/v1/vaults/${await makeVault()}`)],
+  [404, "vault_not_found", "the list of a foreign vault", ({ call }) => call("GET", `/v1/vaults/${MISSING}/items`)],
+  [404, "item_not_found", "a missing Item", ({ call, items }) => call("GET", `${items}/${MISSING}`)],
+  [404, "file_not_found", "a missing File", ({ call, item }) => call("GET", `${item}/files/${MISSING}`)],
+  [404, "token_not_found", "a missing token", () => admin("DELETE", `/v1/admin/tokens/${MISSING}`)],
+  [404, "route_not_found", "a path that is not served", () => send("GET", "/nothing/here")],
+  [405, "method_not_allowed", "a method that is not served", ({ call, items }) => call("PUT", items)],
+  [
+    409,
+    "idempotency",
+    "a used Idempotency-Key",
+    async ({ call, items }) => {
+      const post = (title: string) => call("POST", items, { body: { ...LOGIN, title }, headers: { "Idempotency-Key": "once" } });
+      await post("one");
+      return post("two");
+    },
+  ],
+  [412, "precondition", "another version", ({ call, item }) => call("DELETE", item, { headers: { "If-Match": '"9"' } })],
+  [413, "body_too_large", "a body too large", ({ call, items }) => call("POST", items, { body: " ".repeat(2 ** 20 + 1) })],
+  [
+    415,
+    "encoding",
+    "an encoded body",
+    ({ call, items }) => call("POST", items, { body: "x", headers: { "Content-Encoding": "gzip" } }),
+  ],
+  [503, "misconfigured", "invalid root keys", ({ call, items }) => call("GET", items, { env: { ROOT_KEYS: "{}" } })],
 ];
+
+const typeOf = ({ headers }: Reply) => headers.get("Content-Type")?.split(";")[0];
 
 describe("Every response", () => {
   it.each(RESPONSES)(
-    "has the headers 1Password-Connect-Version and Cache-Control: no-store: %i, %s",
-    async (status, _, sendRequest) => {
-      const { call, vault, items } = await sharedVault();
-      const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-      const reply = await sendRequest({ call, vault, items, item });
-      expect(reply.status).toBe(status);
-      expect(reply.headers.get("1Password-Connect-Version")).toBe("1.8.1");
-      expect(reply.headers.get("Cache-Control")).toBe("no-store");
-    },
-  );
-
-  it.each(RESPONSES.filter(([status]) => status >= 400))(
-    "with an error status has the body of an error: %i, %s",
-    async (status, _, sendRequest) => {
-      const { call, vault, items } = await sharedVault();
-      const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-      const reply = await sendRequest({ call, vault, items, item });
-      expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
-      expect(reply.body).toEqual({ status, message: expect.stringMatching(/./) });
+    "has the common headers, and that of an error its kind and the form of all errors: %i %s, %s",
+    async (status, kind, _, sendRequest) => {
+      const reply = await sendRequest(await makeFixture());
+      const { headers, body } = reply;
+      expect([reply.status, headers.get("Item-Vault-Error")]).toEqual([status, kind]);
+      expect(headers.get("1Password-Connect-Version")).toBe("1.8.1");
+      expect(headers.get("Cache-Control")).toBe("no-store");
+      expect(headers.get("WWW-Authenticate")).toBe(status === 401 ? "Bearer" : null);
+      const error = ["application/json", { status, message: expect.stringMatching(/./) }];
+      expect(kind && [typeOf(reply), body]).toEqual(kind && error);
     },
   );
 });
@@ -68,8 +106,7 @@ describe("A query parameter that no operation has", () => {
     const { call, vault, items } = await sharedVault();
     for (const path of ["/v1/vaults", `/v1/vaults/${vault}`, items]) {
       const reply = await call("GET", `${path}?unknown=1&Limit=x&filters`, { undocumented: "unknown parameters are ignored" });
-      expect([reply.status, reply.body]).toEqual([200, (await call("GET", path)).body]);
-      expect(reply.headers.get("Content-Type")).toMatch(/^application\/json/);
+      expect([reply.status, typeOf(reply), reply.body]).toEqual([200, "application/json", (await call("GET", path)).body]);
     }
   });
 });
@@ -80,9 +117,8 @@ describe("A path", () => {
     async (path) => {
       const { call } = await sharedVault();
       const reply = await call("GET", path, { undocumented: "other parameters are ignored" });
-      expect(reply.status).toBe(200);
+      expect([reply.status, reply.headers.get("Location")]).toEqual([200, null]);
       expect(reply.body).toEqual((await call("GET", "/v1/vaults")).body);
-      expect(reply.headers.get("Location")).toBeNull();
     },
   );
 
@@ -94,53 +130,99 @@ describe("A path", () => {
     expect((await call("DELETE", `/v1//vaults/${vault}/items/${item.id}//`)).status).toBe(204);
   });
 
-  it.each(["/heartbeat/", "//heartbeat"])("with additional slashes is served at the root: %s", async (path) => {
-    expect((await send("GET", path)).text).toBe((await send("GET", "/heartbeat")).text);
-    expect((await send("GET", path)).status).toBe(200);
-  });
-
   it.each([
     ["heartbeat", /^\.$/],
     ["health", /^{"name":"Item Vault",/],
   ])("/v1/%s is another name of the path without /v1, with any slashes and method", async (name, text) => {
-    for (const path of [`/${name}`, `/v1/${name}`, `/v1/${name}/`, `//v1//${name}`, `/v1/%68${name.slice(1)}`])
+    const paths = [`/${name}`, `/${name}/`, `//${name}`, `/v1/${name}`, `/v1/${name}/`, `//v1//${name}`];
+    for (const path of [...paths, `/v1/%68${name.slice(1)}`])
       expect([path, await send("GET", path)]).toMatchObject([path, { status: 200, text: expect.stringMatching(text) }]);
-    const posted = await send("POST", `/v1/${name}`);
-    expect([posted.status, posted.headers.get("Allow")]).toEqual([405, "GET, HEAD"]);
   });
 
   it.each([
-    "/",
-    "/v1",
-    "/v1/",
-    "/vaults",
-    "/vaults/{v}",
-    "/vaults/{v}/items",
-    "/v2/vaults",
-    "/V1/vaults",
-    "/v1/metrics",
-    "/v1/healths",
-    "/v1/health/x",
-    "/heartbeat/v1",
-    "/v1/v1/health",
-    "/v1/vaults/{v}/x",
-  ])("that is not served is a 404 with the body of an error: %s", async (path) => {
+    ..."/ /v1 /v1/ /vaults /vaults/{v} /vaults/{v}/items /v2/vaults /v2/heartbeat /V1/vaults /v1/metrics /v1/healths".split(" "),
+    ..."/v1/health/x /heartbeat/v1 /v1/v1/health /v1/vaults/{v}/x /v1/vaults/{v}/items/x/z /v1/admin /v1/nothing".split(" "),
+  ])("that is not served is a 404 for every method, with and without a token: %s", async (path) => {
     const { vault, call } = await sharedVault();
-    const { status, body } = await call("GET", path.replace("{v}", vault));
-    expect(status).toBe(404);
-    expect(body).toEqual({ status: 404, message: expect.stringMatching(/./) });
+    for (const as of [call, send])
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"])
+        expect((await as(method, path.replace("{v}", vault))).body).toEqual({ status: 404, message: "Not found" });
   });
 
   it.each([
-    ["PUT", "/v1/vaults", "GET, HEAD"],
-    ["POST", "/v1/vaults/{v}", "GET, HEAD"],
-    ["DELETE", "/v1/vaults/{v}/items", "GET, HEAD, POST"],
-    ["POST", "/v1/vaults/{v}/items/{v}", "GET, HEAD, PUT, PATCH, DELETE"],
-    ["POST", "/heartbeat", "GET, HEAD"],
-  ])("with a method that it does not serve is a 405 that names the served methods: %s %s", async (method, path, allowed) => {
-    const { vault, call } = await sharedVault();
-    const { status, headers } = await call(method, path.replaceAll("{v}", vault));
-    expect(status).toBe(405);
-    expect(headers.get("Allow")).toBe(allowed);
+    ["/heartbeat", "GET, HEAD"],
+    ["/v1/heartbeat", "GET, HEAD"],
+    ["/health", "GET, HEAD"],
+    ["/v1/health", "GET, HEAD"],
+    ["/v1/vaults", "GET, HEAD"],
+    ["/v1/vaults/{v}", "GET, HEAD"],
+    ["/v1/vaults/{v}/items", "GET, HEAD, POST"],
+    ["/v1/vaults/{v}/items/{v}", "GET, HEAD, PUT, PATCH, DELETE"],
+    ["/v1/admin/vaults", "GET, HEAD, POST"],
+    ["/v1/admin/vaults/{v}", "PATCH, DELETE"],
+    ["/v1/admin/tokens", "GET, HEAD, POST"],
+    ["/v1/admin/tokens/{v}", "GET, HEAD, DELETE"],
+  ])(
+    "with a method that it does not serve is a 405 without a token, which names the served methods: %s",
+    async (path, allowed) => {
+      const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !allowed.includes(method));
+      for (const method of methods) {
+        const { body, headers } = await send(method, path.replaceAll("{v}", MISSING));
+        expect([method, body, headers.get("Allow")]).toEqual([method, { status: 405, message: expect.any(String) }, allowed]);
+      }
+    },
+  );
+});
+
+/** Ids in messages (contract 3.7). */
+describe("An id of the request", () => {
+  it.each([
+    ["lower case", MISSING],
+    ["upper case", "3FA85F64-5717-4562-B3FC-2C963F66AFA6"],
+    ["mixed case", "3fA85F64-5717-4562-b3fc-2C963F66AFA6"],
+    ["26 characters", "h6uf6zcxc5cwfm74fsld6zvpuy"],
+    ["26 characters outside of base32", "00000000000000000000000189"],
+  ])("is repeated in the message as the request wrote it: %s", async (_, id) => {
+    const { items, call } = await freshVault("connect");
+    expect((await call("GET", `${items}/${id}`)).body).toEqual({ status: 404, message: `item ${id} not found` });
+    expect((await call("GET", `/v1/vaults/${id}`)).body).toEqual({ status: 403, message: `vault ${id} is not in scope` });
+    expect((await call("GET", `/v1/vaults/${id}/items`)).body).toEqual({ status: 404, message: `vault ${id} not found` });
+  });
+
+  it("is cut to 64 characters in the message", async () => {
+    const { call, item } = await makeFixture();
+    for (const length of [64, 65]) {
+      const body = [{ op: "replace", path: `/fields/${"f".repeat(length)}`, value: {} }];
+      const message = `The item doesn't have a ${"f".repeat(64)} field.`;
+      expect((await call("PATCH", item, { body })).body).toEqual({ status: 400, message });
+    }
+  });
+
+  it("is not repeated in the message when it is malformed", async () => {
+    const { items, call } = await sharedVault();
+    const id = CANARY.repeat(500);
+    expect((await call("GET", `${items}/${id}`)).body).toEqual({ status: 400, message: "Invalid Item UUID" });
+    expect((await call("GET", `/v1/vaults/${id}`)).body).toEqual({ status: 400, message: "Invalid Vault UUID" });
+  });
+});
+
+/** All headers but Request-Id, which differs in each response. */
+const headersOf = ({ headers }: Reply) => [...headers].filter(([name]) => name !== "request-id");
+
+describe("HEAD", () => {
+  it("has the status and the headers of GET and no body", async () => {
+    const { vault, items, item, call } = await makeFixture();
+    for (const path of [item, items, `/v1/vaults/${vault}`, "/v1/vaults", "/v1/nothing", `${items}/x`, "/heartbeat"]) {
+      const [get, head] = [await call("GET", path), await call("HEAD", path)];
+      expect([head.status, head.text, headersOf(head)]).toEqual([get.status, "", headersOf(get)]);
+    }
+  });
+
+  it("needs the permission that GET needs", async () => {
+    const { vault, items } = await sharedVault();
+    const writer = client((await makeToken({ [vault]: "w" })).token);
+    expect((await writer("HEAD", items)).status).toBe(404);
+    expect((await writer("HEAD", `/v1/vaults/${vault}`)).status).toBe(403);
+    expect((await admin("HEAD", "/v1/admin/vaults")).status).toBe(200);
   });
 });

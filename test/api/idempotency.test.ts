@@ -1,11 +1,21 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { KEEP_NOTHING, renewCoordinator, setVariables } from "../support/bindings.ts";
+import { countingDatabase, KEEP_NOTHING, renewCoordinator, setVariables } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { currentTag } from "../support/etags.ts";
-import { type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { type Client, client, freshVault, LOGIN, makeToken, outcome } from "../support/service.ts";
+import { createScheduledController } from "cloudflare:test";
+import { openText } from "../../src/crypto/vault-seal.ts";
+import { firstIdAt } from "../../src/model/ids.ts";
+import { HOUR } from "../../src/model/time.ts";
+import { deleteOldRecords, sealRecord } from "../../src/store/commit/idempotency.ts";
+import { changeRecords, keysOf, recordRows, unwrap } from "../support/records.ts";
 
-/** `Idempotency-Key` of writes to Items (contract 10.7 to 10.12, 10.16): a repeated request has one effect. */
+/**
+ * `Idempotency-Key` of writes to Items (contract 10.7 to 10.12, 10.16) beside other writes. That a repeated request has one effect and one
+ * answer, repeats.test.ts has for each operation. What a record holds, what it costs (docs/design/writes.md), and its lifetime: 24 hours
+ * (contract 10.11).
+ */
 
 type Write = (body?: unknown, key?: string) => ReturnType<Client>;
 
@@ -35,16 +45,6 @@ const METHODS = ["POST", "PUT", "PATCH", "DELETE"];
 const answerOf = ({ status, text, headers }: Awaited<ReturnType<Client>>) => [status, text, headers.get("ETag")];
 
 describe("a request that is repeated with its Idempotency-Key", () => {
-  it.each(METHODS)("gets the first answer byte for byte and has no second effect: %s", async (method) => {
-    const { writes, readState } = await makeTestVault();
-    const first = await writes[method]!();
-    const after = await readState();
-    expect([200, 204]).toContain(first.status);
-    expect(answerOf(await writes[method]!())).toEqual(answerOf(first));
-    expect(answerOf(await writes[method]!())).toEqual(answerOf(first));
-    expect(await readState()).toEqual(after);
-  });
-
   it.each(METHODS)("gets the first answer after later writes to other Items: %s", async (method) => {
     const { items, call, writes, readState } = await makeTestVault();
     const first = await writes[method]!();
@@ -72,30 +72,17 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     },
   );
 
-  it.each(["POST", "PUT", "PATCH"])(
-    "is a 409 `overtaken` after a later write to its Item when no version is kept, and has no effect: %s",
-    async (method) => {
+  it.each(["POST", "PUT", "PATCH"].flatMap((method) => ["PATCH", "DELETE"].map((later) => [method, later] as const)))(
+    "is a 409 `overtaken` when no version is kept, and has no effect: %s after a later %s of its Item",
+    async (method, later) => {
       const { vault, items, call, writes, readState } = await makeTestVault();
       await setVariables(vault, KEEP_NOTHING);
       const { id } = (await writes[method]!()).body;
-      await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
+      const body = later === "PATCH" ? [{ op: "replace", path: "/title", value: "Later" }] : undefined;
+      await call(later, `${items}/${id}`, { body });
       const after = await readState();
       const reply = await writes[method]!();
-      expect([reply.status, reply.headers.get("Item-Vault-Error"), reply.headers.get("ETag")]).toEqual([409, "overtaken", null]);
-      expect(await readState()).toEqual(after);
-    },
-  );
-
-  it.each(["POST", "PUT", "PATCH"])(
-    "is a 409 `overtaken` after its Item was destroyed, and has no effect: %s",
-    async (method) => {
-      const { vault, items, call, writes, readState } = await makeTestVault();
-      await setVariables(vault, KEEP_NOTHING);
-      const { id } = (await writes[method]!()).body;
-      await call("DELETE", `${items}/${id}`);
-      const after = await readState();
-      const reply = await writes[method]!();
-      expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([409, "overtaken"]);
+      expect([...outcome(reply), reply.headers.get("ETag")]).toEqual([409, "overtaken", null]);
       expect(await readState()).toEqual(after);
     },
   );
@@ -105,14 +92,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     await writes["PATCH"]!();
     await env.DB.prepare("UPDATE items SET overview = details WHERE vault_id = ?1 AND id = ?2").bind(vault, item.id).run();
     await renewCoordinator(vault, {});
-    expect((await writes["PATCH"]!()).headers.get("Item-Vault-Error")).toBe("integrity");
-  });
-
-  it.each(METHODS)("has one effect and one answer when it is sent five times concurrently: %s", async (method) => {
-    const { vault, writes, readState } = await makeTestVault();
-    const replies = await Promise.all(Array.from({ length: 5 }, () => writes[method]!()));
-    expect(new Set(replies.map((reply) => JSON.stringify(answerOf(reply)))).size).toBe(1);
-    expect((await readState()).vault).toMatchObject({ id: vault, contentVersion: 2 });
+    expect((await writes["PATCH"]!()).kind).toBe("integrity");
   });
 
   it.each(METHODS)("has one effect and one answer when its repetitions are in one group commit: %s", async (method) => {
@@ -122,12 +102,6 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     expect(first.status).toBe(200);
     expect(new Set(others.map((reply) => JSON.stringify(answerOf(reply)))).size).toBe(1);
     expect((await readState()).vault).toMatchObject({ id: vault, contentVersion: 3 });
-  });
-
-  it("creates no second Item by POST", async () => {
-    const { writes, readState } = await makeTestVault();
-    const [first, second] = [(await writes["POST"]!()).body, (await writes["POST"]!()).body];
-    expect([second, (await readState()).vault.items]).toEqual([first, 2]);
   });
 
   it("is answered although its If-Match names an older version by now", async () => {
@@ -182,7 +156,7 @@ describe("a request that changes nothing, repeated with its Idempotency-Key afte
     const archive = () => call("POST", `${path}/unarchive`, { headers: { "Idempotency-Key": "key" } });
     expect((await archive()).status).toBe(200);
     expect((await call("POST", `${path}/archive`)).status).toBe(200);
-    expect((await archive()).headers.get("Item-Vault-Error")).toBe("overtaken");
+    expect((await archive()).kind).toBe("overtaken");
   });
 });
 
@@ -249,10 +223,13 @@ describe("an Idempotency-Key", () => {
     expect((await writes["POST"]!()).status).toBe(200);
   });
 
-  it.each(["", "a b", "x".repeat(256), "\u00e9"])("that is %j is a 400 that changes nothing", async (key) => {
+  it.each(["", "a b", "a\t1", "x".repeat(256), "\u00e9"])("that is %j is a 400 that changes nothing", async (key) => {
     const { writes, readState } = await makeTestVault();
     const before = await readState();
-    for (const method of METHODS) expect([method, (await writes[method]!(undefined, key)).status]).toEqual([method, 400]);
+    for (const method of METHODS) {
+      const { body } = await writes[method]!(undefined, key);
+      expect([method, body]).toEqual([method, { status: 400, message: expect.stringMatching(/^Idempotency-Key: /) }]);
+    }
     expect(await readState()).toEqual(before);
   });
 
@@ -260,5 +237,137 @@ describe("an Idempotency-Key", () => {
     const { writes } = await makeTestVault();
     const key = "!~\"'".padEnd(255, "x");
     expect((await writes["POST"]!(LOGIN, key)).body).toEqual((await writes["POST"]!(LOGIN, key)).body);
+  });
+});
+
+import worker from "../../src/index.ts";
+
+/** What an idempotency record holds, what it costs (docs/design/writes.md), and its lifetime: 24 hours (contract 10.11). */
+
+const KEY = { "Idempotency-Key": "key" };
+
+/** A vault with a keyed POST of an Item, which `post` repeats. */
+async function keyedPost(fields: readonly unknown[] = []) {
+  const { vault, items, call } = await freshVault();
+  const post = () => call("POST", items, { body: { ...LOGIN, fields }, headers: KEY });
+  return { vault, items, call, post, first: await post() };
+}
+
+/** The plaintext of the only idempotency record of a vault. */
+async function plaintextOf(vault: string): Promise<string> {
+  const { newest: key } = await keysOf(vault);
+  const { id, sealed } = (await recordRows(vault))[0]!;
+  return unwrap(await openText({ all: [key] }, { kind: "idempotencyRecord", vault, record: id, version: 0 }, sealed));
+}
+
+describe("an idempotency record", () => {
+  it("has at most 1 KiB as stored, with its entry in the index, whatever was written", async () => {
+    const [vault, item, file, id] = Array.from({ length: 4 }, () => crypto.randomUUID()) as [string, string, string, string];
+    const { vault: place } = await freshVault();
+    const hash = new Uint8Array(16).fill(255).toBase64();
+    const effect = { kind: "replace-content", item, version: Number.MAX_SAFE_INTEGER, nonce: "f".repeat(16), file } as const;
+    const sealed = await sealRecord(await keysOf(place), vault, { id, key: hash, request: hash, effect });
+    const row = vault.length + hash.length + id.length + sealed.length;
+    const entry = id.length + vault.length + hash.length;
+    console.log(`an idempotency record: ${row} bytes, and ${entry} in the index`);
+    expect(row + entry).toBeLessThanOrEqual(1024);
+  });
+
+  it("holds nothing of the Item but its id, its version and the nonce of that", async () => {
+    const { vault, first } = await keyedPost([{ id: "f", value: "canary-in-a-field" }]);
+    const { key, request, ...others } = JSON.parse(await plaintextOf(vault)) as Record<string, unknown>;
+    expect([key, request]).toEqual([expect.any(String), expect.any(String)]);
+    const nonce = first.headers.get("ETag")!.slice(3, -1);
+    expect(others).toEqual({ effect: { kind: "create-item", item: first.body.id, version: 1, nonce } });
+  });
+
+  it("answers a POST whose Item no cache holds: the repetition names another Item id", async () => {
+    const { vault, items, call, post, first } = await keyedPost();
+    const { count, db } = countingDatabase();
+    await renewCoordinator(vault, { DB: db });
+    expect(await post()).toMatchObject({ status: 200, text: first.text });
+    expect(count).toMatchObject({ calls: 2, rowsWritten: 0 });
+    expect((await call("GET", items)).body).toHaveLength(1);
+  });
+});
+
+/** Inserts records with these ids, which are also their keys. */
+const insert = (vault: string, ids: readonly string[]) =>
+  env.DB.prepare("INSERT INTO replays SELECT ?1, value, value, '' FROM json_each(?2)").bind(vault, JSON.stringify(ids)).run();
+
+/** Different ids that are so many hours old. */
+function idsOf(count: number, hours: number): string[] {
+  const newest = Date.now() - hours * HOUR;
+  return Array.from({ length: count }, (_, n) => firstIdAt(newest - n));
+}
+
+describe("the expiry of idempotency records", () => {
+  it("reads the records that it deletes, and not the others", async () => {
+    const { vault } = await freshVault();
+    await insert(vault, idsOf(3_000, 1));
+    await insert(vault, idsOf(20, 25));
+    const { count, db } = countingDatabase();
+    await deleteOldRecords(db, Date.now(), () => true);
+    console.log(`20 of 3,020 records deleted: ${count.rowsRead} rows read, ${count.rowsWritten} written`);
+    expect(await recordRows(vault)).toHaveLength(3_000);
+    expect(count.rowsRead).toBeLessThanOrEqual(6 * 20);
+  });
+});
+
+/** The UUIDv7 with its time moved back by `milliseconds`. */
+function moveBack(id: string, milliseconds: number): string {
+  const time = (parseInt(id.replace("-", "").slice(0, 12), 16) - milliseconds).toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}${id.slice(13)}`;
+}
+
+/** Makes the idempotency records of a vault older. */
+const age = (vault: string, milliseconds: number): Promise<void> =>
+  changeRecords(vault, (record) => ({ ...record, id: moveBack(record.id, milliseconds) }));
+
+/** A vault and a POST of an Item with a key. `post` repeats the POST, or sends another title with the same key. */
+async function postWithKey() {
+  const { vault, items, call } = await freshVault();
+  const post = (title = "Once") => call("POST", items, { body: { ...LOGIN, title }, headers: { "Idempotency-Key": "key" } });
+  return { vault, post, first: await post() };
+}
+
+describe("an Idempotency-Key", () => {
+  it("is still in use after 23.9 hours", async () => {
+    const { vault, post, first } = await postWithKey();
+    await age(vault, 23.9 * HOUR);
+    expect((await post()).text).toBe(first.text);
+    expect((await post("Other")).status).toBe(409);
+  });
+
+  it("is free after 24.1 hours: the same request has a second effect", async () => {
+    const { vault, post, first } = await postWithKey();
+    await age(vault, 24.1 * HOUR);
+    const second = await post();
+    expect([second.status, second.body.id === first.body.id]).toEqual([200, false]);
+  });
+
+  it("is free after 24.1 hours for another request, which then uses it", async () => {
+    const { vault, post } = await postWithKey();
+    await age(vault, 24.1 * HOUR);
+    const second = await post("Other");
+    expect([second.status, second.body.title]).toEqual([200, "Other"]);
+    expect([(await post("Other")).text, (await post()).status]).toEqual([second.text, 409]);
+  });
+});
+
+describe("the scheduled handler", () => {
+  it("deletes the idempotency records older than 24 hours, and no others", async () => {
+    const [old, young] = [await postWithKey(), await postWithKey()];
+    await age(old.vault, 24.1 * HOUR);
+    await age(young.vault, 23.9 * HOUR);
+    await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), env);
+    expect([await recordRows(old.vault), (await recordRows(young.vault)).length]).toEqual([[], 1]);
+    expect((await young.post()).text).toBe(young.first.text);
+  });
+
+  it("uses the scheduled time of the cron event as the current time", async () => {
+    const { vault } = await postWithKey();
+    await worker.scheduled(createScheduledController({ scheduledTime: new Date(Date.now() + 25 * HOUR) }), env);
+    expect(await recordRows(vault)).toEqual([]);
   });
 });

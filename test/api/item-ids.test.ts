@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { lengthOf, pattern } from "../support/files.ts";
-import { client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
+import { client, freshVault, LOGIN, makeToken, makeVault, outcome, type Reply } from "../support/service.ts";
 
 /** `Item-Id`, the id that a client chooses for a new Item (contract 10.23 to 10.26). */
 
@@ -22,7 +22,6 @@ async function vaultForIds(dialect: "uuid" | "connect" = "uuid") {
   return { vault, items, path: `${items}/${ID}`, deleted, call, post };
 }
 
-const refusal = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const EXISTS = [409, "item_exists"];
 
 describe("POST with an Item-Id", () => {
@@ -53,7 +52,7 @@ describe("POST with an Item-Id", () => {
   ])("is a 400 that names the header when the id is malformed, and nothing happens: %s", async (_, header) => {
     const { items, call, post } = await vaultForIds();
     const reply = await post(header);
-    expect([reply.status, reply.body.message]).toEqual([400, "Item-Id: is not a UUID or its 26 characters of base32"]);
+    expect(reply.body).toEqual({ status: 400, message: "Item-Id: is not a UUID or its 26 characters of base32" });
     expect((await call("GET", items)).body).toEqual([]);
   });
 
@@ -67,7 +66,7 @@ describe("POST with an Item-Id", () => {
     ]) {
       await write();
       const before = [(await call("GET", path)).text, (await call("GET", `/v1/vaults/${vault}`)).text];
-      expect(refusal(await post(SHORT))).toEqual(EXISTS);
+      expect(outcome(await post(SHORT))).toEqual(EXISTS);
       expect([(await call("GET", path)).text, (await call("GET", `/v1/vaults/${vault}`)).text]).toEqual(before);
     }
   });
@@ -76,10 +75,10 @@ describe("POST with an Item-Id", () => {
     const { path, deleted, call, post } = await vaultForIds();
     await post();
     await call("DELETE", path);
-    expect(refusal(await post())).toEqual(EXISTS);
+    expect(outcome(await post())).toEqual(EXISTS);
     expect((await call("GET", path)).status).toBe(404);
     expect((await call("POST", `${deleted}/restore`)).body).toMatchObject({ id: ID, version: 2 });
-    expect(refusal(await post())).toEqual(EXISTS);
+    expect(outcome(await post())).toEqual(EXISTS);
   });
 
   it("makes a new Item without anything of the one before, when that was destroyed", async () => {
@@ -105,7 +104,7 @@ describe("POST with an Item-Id", () => {
     await post();
     await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Later" }] });
     await env.DB.prepare("DELETE FROM items WHERE vault_id = ? AND id = ?").bind(vault, ID).run();
-    expect(refusal(await post())).toEqual(EXISTS);
+    expect(outcome(await post())).toEqual(EXISTS);
   });
 
   it("makes an Item that another vault has under the same id, and the two have nothing in common", async () => {
@@ -131,7 +130,7 @@ describe("POST with an Item-Id", () => {
     const { token } = await makeToken({ [vault]: "w" });
     const post = () => client(token)("POST", `/v1/vaults/${vault}/items`, { body: LOGIN, headers: { "Item-Id": ID } });
     expect((await post()).status).toBe(200);
-    expect(refusal(await post())).toEqual(EXISTS);
+    expect(outcome(await post())).toEqual(EXISTS);
   });
 
   it("is refused for another fault first: a vault that does not exist, a body that is no Item", async () => {
@@ -139,7 +138,7 @@ describe("POST with an Item-Id", () => {
     const { token } = await makeToken({ [ID]: "rw", [vault]: "rw" });
     const headers = { "Item-Id": "malformed" };
     expect((await client(token)("POST", `/v1/vaults/${ID}/items`, { body: LOGIN, headers })).status).toBe(404);
-    expect(refusal(await call("POST", items, { body: {}, headers }))).toEqual([400, "category"]);
+    expect(outcome(await call("POST", items, { body: {}, headers }))).toEqual([400, "category"]);
   });
 
   it("is ignored by PUT", async () => {
@@ -168,15 +167,15 @@ describe("an Idempotency-Key with an Item-Id", () => {
     const { items, call, post } = await vaultForIds();
     await post(ID, "Chosen", "key");
     const other = await post(ID.replace("3f", "4f"), "Chosen", "key");
-    expect(refusal(other)).toEqual([409, "idempotency"]);
+    expect(outcome(other)).toEqual([409, "idempotency"]);
     const without = await call("POST", items, { body: { ...LOGIN, title: "Chosen" }, headers: { "Idempotency-Key": "key" } });
-    expect(refusal(without)).toEqual([409, "idempotency"]);
+    expect(outcome(without)).toEqual([409, "idempotency"]);
   });
 
   it("stays unused after a 409", async () => {
     const { items, call, post } = await vaultForIds();
     await post();
-    expect(refusal(await post(ID, "Chosen", "key"))).toEqual(EXISTS);
+    expect(outcome(await post(ID, "Chosen", "key"))).toEqual(EXISTS);
     const reply = await call("POST", items, { body: LOGIN, headers: { "Idempotency-Key": "key" } });
     expect(reply.status).toBe(200);
   });
@@ -187,7 +186,7 @@ describe("an Idempotency-Key with an Item-Id", () => {
     await call("DELETE", path);
     await call("DELETE", deleted);
     await post(ID, "Chosen", "other key");
-    expect(refusal(await post(ID, "Chosen", "key"))).toEqual([409, "overtaken"]);
+    expect(outcome(await post(ID, "Chosen", "key"))).toEqual([409, "overtaken"]);
   });
 
   const TAG = [{ op: "add", path: "/tags/-", value: "tag" }];
@@ -222,9 +221,9 @@ describe("an Idempotency-Key with an Item-Id", () => {
       expect([first.status, (await send("first")).text]).toEqual([200, first.text]);
       for (const destroyed of [path, deleted]) expect((await call("DELETE", destroyed)).status).toBe(204);
       expect((await make("again")).status).toBe(200);
-      expect(refusal(await send("first"))).toEqual([409, "overtaken"]);
+      expect(outcome(await send("first"))).toEqual([409, "overtaken"]);
       await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Later" }] });
-      expect(refusal(await send("first"))).toEqual([409, "overtaken"]);
+      expect(outcome(await send("first"))).toEqual([409, "overtaken"]);
     },
   );
 });

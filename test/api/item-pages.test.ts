@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
+import { canary } from "../support/canary.ts";
+import { pattern } from "../support/files.ts";
+import { client, freshVault, LOGIN, makeToken, makeVault, nextOf, pagesFrom, type Reply } from "../support/service.ts";
 
-/** Pages of the list of Items, and filters by other attributes than the title (contract 5.1, 5.2, 5.6 and 11.2 to 11.6). */
+/**
+ * Pages of the list of Items, filters by other attributes than the title (contract 5.1, 5.2, 5.6 and 11.2 to 11.6), and user names in the list
+ * (contract 11.8).
+ */
 
 interface TestItem {
   readonly title: string;
@@ -18,25 +23,9 @@ async function vaultWith(testItems: readonly TestItem[], dialect: "uuid" | "conn
     return status === 200 ? body.map(({ title }: TestItem) => title).toSorted() : status;
   };
   /** The titles of each page, from the first to the last. */
-  const pages = async (query: string) => {
-    const titlesOfPages: string[][] = [];
-    for (let path: string | undefined = `${fresh.items}?${query}`; path !== undefined;) {
-      const reply: Reply = await fresh.call("GET", path);
-      titlesOfPages.push(reply.body.map(({ title }: TestItem) => title));
-      path = nextOf(reply);
-    }
-    return titlesOfPages;
-  };
+  const pages = async (query: string): Promise<string[][]> =>
+    (await pagesFrom(fresh.call, `${fresh.items}?${query}`)).map((page) => page.map(({ title }) => title));
   return { ...fresh, titles, pages };
-}
-
-/** Path and query of the next page, from the header Link; `undefined` for the last page. */
-function nextOf({ headers }: Reply): string | undefined {
-  const link = headers.get("Link");
-  if (link === null) return undefined;
-  const [, target = ""] = /^<([^<>]+)>; rel="next"$/.exec(link) ?? [];
-  const { pathname, search } = new URL(target);
-  return pathname + search;
 }
 
 const numbered = (count: number): TestItem[] => Array.from({ length: count }, (_, index) => ({ title: `T${index}` }));
@@ -71,8 +60,8 @@ describe("a filter of Items", () => {
 
   it.each(['category eq "NOPE"', "favorite eq maybe", 'title eq "a" and'])("that is %s is a 400", async (filter) => {
     const { call, items } = await freshVault();
-    const { status, body } = await call("GET", `${items}?filter=${encodeURIComponent(filter)}`);
-    expect([status, body.message]).toEqual([400, "Unsupported request filter"]);
+    const { body } = await call("GET", `${items}?filter=${encodeURIComponent(filter)}`);
+    expect(body).toEqual({ status: 400, message: "Unsupported request filter" });
   });
 });
 
@@ -123,8 +112,8 @@ describe("limit", () => {
 
   it.each(["0", "-1", "1001", "1.5", "x", "", "1e2"])("that is %j is a 400", async (limit) => {
     const { call, items } = await freshVault();
-    const { status, body } = await call("GET", `${items}?limit=${limit}`);
-    expect([status, body.message]).toEqual([400, "limit: is not an integer from 1 to 1000"]);
+    const { body } = await call("GET", `${items}?limit=${limit}`);
+    expect(body).toEqual({ status: 400, message: "limit: is not an integer from 1 to 1000" });
   });
 });
 
@@ -157,5 +146,69 @@ describe("cursor", () => {
   it("inside the quotes of a filter is part of the value", async () => {
     const { titles } = await vaultWith([{ title: "a&limit=0&cursor=x" }, { title: "b" }]);
     expect(await titles('filter=title%20eq%20"a&limit=0&cursor=x"')).toEqual(["a&limit=0&cursor=x"]);
+  });
+});
+
+const login = (username: string) => ({ ...LOGIN, fields: [{ purpose: "USERNAME", value: username }, { value: "other" }] });
+
+/** The user names in a list, sorted; `-` for an Item without one. */
+const usernamesOf = ({ body }: Reply): string[] =>
+  body.map(({ username = "-" }: { username?: string }) => username).toSorted((a: string, b: string) => (a < b ? -1 : 1));
+
+describe("include=username", () => {
+  it("adds the value of the USERNAME field to the Items of a list that have one", async () => {
+    const { items, call } = await freshVault();
+    for (const body of [login("ada"), login(""), LOGIN]) await call("POST", items, { body });
+    expect(usernamesOf(await call("GET", `${items}?include=username`))).toEqual(["-", "-", "ada"]);
+    const filter = `filter=${encodeURIComponent('title eq "Login" and favorite eq false')}`;
+    expect(usernamesOf(await call("GET", `${items}?${filter}&include=username`))).toContain("ada");
+  });
+
+  it("gives the user name that the last write left", async () => {
+    const { vault, items, call } = await freshVault();
+    const path = `${items}/${(await call("POST", items, { body: login("first") })).body.id}`;
+    const listed = async () => usernamesOf(await call("GET", `${items}?include=username`));
+    await call("PUT", path, { body: { ...login("put"), vault: { id: vault } } });
+    expect(await listed()).toEqual(["put"]);
+    await call("PATCH", path, { body: [{ op: "replace", path: "/fields/username/value", value: "patched" }] });
+    await call("POST", `${path}/files?name=f`, { body: pattern(1) });
+    expect(await listed()).toEqual(["patched"]);
+    await call("PATCH", path, { body: [{ op: "remove", path: "/fields/username" }] });
+    expect(await listed()).toEqual(["-"]);
+  });
+
+  it("is repeated in the link to the next page", async () => {
+    const { items, call } = await freshVault();
+    for (const name of ["a", "b", "c"]) await call("POST", items, { body: login(name) });
+    const pages = await pagesFrom(call, `${items}?include=username&limit=2`);
+    expect(pages.map(({ length }) => length)).toEqual([2, 1]);
+    expect(new Set(pages.flat().map(({ username }) => username))).toEqual(new Set(["a", "b", "c"]));
+  });
+
+  it.each(["", "Username", "username,fields", "fields", "username&include=x"])(
+    "with another value is a 400: %j",
+    async (value) => {
+      const { items, call } = await freshVault();
+      expect((await call("GET", `${items}?include=${value}`)).body).toEqual({ status: 400, message: "include: is not username" });
+    },
+  );
+
+  it("is needed for a user name to be in a list, and a full Item has it among its fields only", async () => {
+    const { vault, items, call } = await freshVault();
+    const name = canary();
+    const { body: created } = await call("POST", items, { body: login(name) });
+    const path = `${items}/${created.id}`;
+    for (const query of ["", "?limit=1", `?filter=${encodeURIComponent('title eq "Login"')}`]) {
+      const { status, text } = await call("GET", items + query);
+      expect([status, text.includes(name), text.includes("username")]).toEqual([200, false, false]);
+    }
+    const replies = [
+      await call("GET", `${path}?include=username`, { undocumented: "only a list takes it" }),
+      await call("PATCH", path, { body: [{ op: "add", path: "/tags/-", value: "t" }] }),
+      await call("PUT", path, { body: { ...created, vault: { id: vault } } }),
+    ];
+    for (const { status, body } of replies) {
+      expect([status, "username" in body, body.fields[0].value]).toEqual([200, false, name]);
+    }
   });
 });

@@ -6,8 +6,8 @@ import { PERMISSIONS, type Permission } from "../../src/model/permission.ts";
 import { NARROW_ADMIN_NAMES, type NarrowAdmin } from "../../src/model/token-kind.ts";
 import { makeIssuer } from "../support/workloads.ts";
 import { ask, prepareTarget, startWorld, type Target, type World } from "../openapi/support/targets.ts";
-import { rowsByTable } from "../support/canary.ts";
-import { lengthOf, pattern } from "../support/files.ts";
+import { changedTables, rowsByTable } from "../support/canary.ts";
+import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { type Case, casesOf, expectedOf, titleOf, TOKENS, usesUp } from "../support/matrix.ts";
 import { sample } from "../support/runs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
@@ -15,7 +15,7 @@ import { addWebhook, newReceiver } from "../support/webhooks.ts";
 
 /**
  * The service answers what test/support/matrix.ts derives from the catalogue: every operation × caller × object. A refused request changes
- * no table of D1 but those of the log.
+ * no table of D1 but those of the log, and no object of the vault in R2.
  */
 
 let world: World;
@@ -136,9 +136,6 @@ const faultsOf = async (cases: readonly Case[], answer: (one: Case, index: numbe
   return faults;
 };
 
-/** The tables of the log, which has what was denied. */
-const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs"]);
-
 const CASES = Map.groupBy(casesOf(ROWS), ({ row }) => row);
 
 describe("every caller and every object that is not the target's own", () => {
@@ -148,10 +145,10 @@ describe("every caller and every object that is not the target's own", () => {
     const refused = chosen.filter((one) => expectedOf(one) !== undefined);
     const refusedSecrets: (string | undefined)[] = [];
     for (const one of refused) refusedSecrets.push(await secretOf(one, target));
-    const before = await rowsByTable();
+    const state = async () => ({ ...(await rowsByTable()), objects: String(await objectsOf(world.vault)) });
+    const before = await state();
     expect(await faultsOf(refused, (one, index) => send(one, target, refusedSecrets[index]))).toEqual([]);
-    const after = await rowsByTable();
-    expect(Object.keys(after).filter((table) => after[table] !== before[table] && !LOGS.has(table))).toEqual([]);
+    expect(changedTables(before, await state())).toEqual([]);
     const served = chosen.filter((one) => expectedOf(one) === undefined);
     expect(await faultsOf(served, async (one) => send(one, usesUp(one) ? await prepareTarget(world, row) : target))).toEqual([]);
     // The operation succeeds with the target, also after the refusals. A second job would be refused while the first one runs.

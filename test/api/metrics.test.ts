@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import contract from "../../docs/contract.md?raw";
-import { countingDatabase, KEEP_NOTHING, setVariables, wrapDatabase } from "../support/bindings.ts";
+import { countingDatabase, KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { freshItem } from "../support/files.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
@@ -167,17 +167,6 @@ describe("/metrics", () => {
     const before = await rowsRead();
     for (let index = 0; index < 5; index++) await upload(new Uint8Array(1));
     expect(await rowsRead()).toBe(before);
-  });
-
-  it("makes one D1 call", async () => {
-    const { count, db } = countingDatabase();
-    await scrape({ env: { DB: db } });
-    expect(count.calls).toBe(1);
-  });
-
-  it("answers 503 when D1 does not answer", async () => {
-    const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
-    expect((await scraper("GET", "/metrics", { env: { DB } })).body).toMatchObject({ status: 503 });
   });
 });
 

@@ -328,7 +328,7 @@ describe("the attribute `stale` of a token", () => {
 
   it.each([0, -1, 301, 1.5, "60", true])("is a 400 when it is %j", async (stale) => {
     const reply = await admin("POST", "/v1/admin/tokens", { body: { name: "n", vaults: {}, stale } });
-    expect([reply.status, reply.body.message]).toEqual([400, expect.stringContaining("stale")]);
+    expect(reply.body).toEqual({ status: 400, message: expect.stringContaining("stale") });
   });
 
   it("does not go with `binding`", async () => {

@@ -62,8 +62,8 @@ describe("a vault at its quota of Items", () => {
   });
 
   it("refuses a further Item with a 507 that names the quota, without Retry-After (contract 4.9)", async () => {
-    const { status, body, headers } = await fresh.call("POST", fresh.items, { body: LOGIN });
-    expect([status, body.message]).toEqual([507, "The vault has reached its quota of 1 Items"]);
+    const { body, headers } = await fresh.call("POST", fresh.items, { body: LOGIN });
+    expect(body).toEqual({ status: 507, message: "The vault has reached its quota of 1 Items" });
     expect([headers.get("Item-Vault-Error"), headers.get("Retry-After")]).toEqual(["quota", null]);
   });
 
@@ -98,8 +98,8 @@ describe("a vault at its quota of bytes", () => {
     await setVariables(vault, { VERSIONS_KEPT: 0 });
     await call("PATCH", path, value("y".repeat(300)));
     await setQuota(vault, { bytes: (await seen(vault)).usage.bytes });
-    const { status, body } = await call("PATCH", path, value("x".repeat(400)));
-    expect([status, body.message]).toEqual([507, expect.stringMatching(/quota of \d+ bytes of Items$/)]);
+    const { body } = await call("PATCH", path, value("x".repeat(400)));
+    expect(body).toEqual({ status: 507, message: expect.stringMatching(/quota of \d+ bytes of Items$/) });
     expect((await call("POST", items, { body: LOGIN })).status).toBe(507);
     expect((await upload(pattern(1))).status).toBe(507);
     expect((await call("PATCH", path, value("y".repeat(300)))).status).toBe(200);
@@ -131,8 +131,8 @@ describe("a vault at its quota of Files", () => {
     const { vault, files, upload, call } = await freshItem();
     const { id } = (await upload(pattern(100))).body;
     await setQuota(vault, { fileBytes: 150 });
-    const { status, body } = await upload(pattern(51));
-    expect([status, body.message]).toEqual([507, "The vault has reached its quota of 150 bytes of Files"]);
+    const { body } = await upload(pattern(51));
+    expect(body).toEqual({ status: 507, message: "The vault has reached its quota of 150 bytes of Files" });
     const stream = new Response(pattern(51)).body!;
     expect((await upload(stream)).status).toBe(507);
     expect((await call("PUT", `${files}/${id}/content`, { body: pattern(151) })).status).toBe(507);

@@ -2,7 +2,7 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { base32, idBytes } from "../../src/model/ids.ts";
-import { admin, type Client, client, makeToken, makeVault, type Reply } from "../support/service.ts";
+import { admin, type Client, client, makeToken, makeVault, type Reply, outcome } from "../support/service.ts";
 
 /** `POST /v1/resolve` (contract 16.1, 16.2, 16.4, 16.5, 16.9, 16.11 and 16.13): many references in one request. */
 
@@ -274,13 +274,8 @@ describe("a request to resolve", () => {
     ["a long reference", { references: [`op://a/b/${"c".repeat(4096)}`] }, "references[0]: is longer than 4096 bytes"],
   ])("is a 400 with %s", async (_, body, message) => {
     const reply = await call("POST", "/v1/resolve", { body });
-    expect([reply.status, reply.headers.get("Item-Vault-Error")]).toEqual([400, "invalid"]);
+    expect(outcome(reply)).toEqual([400, "invalid"]);
     expect(reply.body.message).toContain(message);
-  });
-
-  it.each(["GET", "HEAD", "PUT", "DELETE"])("is a 405 with %s", async (method) => {
-    const reply = await call(method, "/v1/resolve");
-    expect([reply.status, reply.headers.get("Allow")]).toEqual([405, "POST"]);
   });
 
   it("is a 401 when its token was revoked, also without references", async () => {

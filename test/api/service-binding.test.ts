@@ -213,8 +213,8 @@ describe("a token for service bindings", () => {
   });
 
   it.each(["w", "rw", "rwd"])("is refused with the permission %s, which a binding does not use", async (permission) => {
-    const { status, body } = await issue({ binding: true, vaults: { [prod]: permission } });
-    expect([status, body.message]).toEqual([400, expect.stringMatching(/^vaults: has a permission other than r/)]);
+    const { body } = await issue({ binding: true, vaults: { [prod]: permission } });
+    expect(body).toEqual({ status: 400, message: expect.stringMatching(/^vaults: has a permission other than r/) });
   });
 
   it("is the same for a repeated request, and no other one has its Idempotency-Key", async () => {

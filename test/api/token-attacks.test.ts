@@ -1,10 +1,25 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { hashToken } from "../../src/crypto/token.ts";
-import { admin, makeToken, makeVault, type Reply, send, shareVault } from "../support/service.ts";
+import { freshFile } from "../support/files.ts";
+import {
+  admin,
+  type Client,
+  client,
+  freshVault,
+  LOGIN,
+  makeToken,
+  makeVault,
+  type Reply,
+  send,
+  shareVault,
+} from "../support/service.ts";
 
-/** Forged tokens (contract 8.2 and 8.3): each differs in one thing from a token that is accepted. */
+/**
+ * Forged tokens, and tokens that are spelled or sent otherwise than issued (contract 8.1 to 8.3; RFC 6750 section 2.1): each differs in one
+ * thing from a token that is accepted.
+ */
 
 type Json = Record<string, unknown>;
 
@@ -42,19 +57,28 @@ const sharedVault = shareVault();
 async function makeTarget(other?: string): Promise<Target> {
   const vault = other ?? (await sharedVault()).vault;
   const { id, token } = await makeToken({ [vault]: "rw" });
-  const claims = JSON.parse(atob(token.split(".")[1]!.replaceAll("-", "+").replaceAll("_", "/")));
-  return { token, id, items: `/v1/vaults/${vault}/items`, claims };
+  return { token, id, items: `/v1/vaults/${vault}/items`, claims: claimsIn(token) };
 }
+
+const claimsIn = (token: string): Json =>
+  JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(token.split(".")[1]!, { alphabet: "base64url" })));
 
 const withHeader = (change: Json) => (target: Target) =>
   signToken(JSON.stringify({ ...HEADER, ...change }), JSON.stringify(target.claims));
-const withClaims = (change: Json) => (target: Target) =>
-  signToken(JSON.stringify(HEADER), JSON.stringify({ ...target.claims, ...change }));
+const withClaims =
+  (change: Json) =>
+  ({ claims }: Pick<Target, "claims">) =>
+    signToken(JSON.stringify(HEADER), JSON.stringify({ ...claims, ...change }));
 const edited = (edit: (token: string) => string) => (target: Target) => edit(target.token);
 const editedParts = (edit: (parts: string[]) => string[]) => edited((token) => edit(token.split(".")).join("."));
 
-const summaryOf = ({ status, text, headers }: Reply) => [status, text, headers.get("WWW-Authenticate")];
-const REFUSED = [401, '{"status":401,"message":"Invalid token signature"}', "Bearer"];
+const summaryOf = ({ status, text, headers }: Reply) => [
+  status,
+  text,
+  headers.get("WWW-Authenticate"),
+  headers.get("Token-Expires"),
+];
+const REFUSED = [401, '{"status":401,"message":"Invalid token signature"}', "Bearer", null];
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const now = Math.floor(Date.now() / 1000);
@@ -153,6 +177,33 @@ const HEADERS: Record<string, (target: Target) => string | Promise<string>> = {
   "a key twice": (target) => signToken('{"alg":"none","alg":"EdDSA","typ":"JWT","kid":"k1"}', JSON.stringify(target.claims)),
 };
 
+/** Sets the lowest bit of the last character, which is a padding bit: the decoded bytes stay the same. */
+function otherSpelling(part: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  return part.slice(0, -1) + alphabet[alphabet.indexOf(part.at(-1)!) | 1];
+}
+
+const SPELLINGS: Record<string, (target: Target) => string> = {
+  ...Object.fromEntries(
+    ["=", "==", ".", ".x", ",", "%", "%0A", " x", "\tx"].map((tail) => [`"${tail}" after it`, edited((token) => token + tail)]),
+  ),
+  "= after each part": editedParts((parts) => parts.map((part) => part + "=".repeat((4 - (part.length % 4)) % 4))),
+  "a dot before it": edited((token) => `.${token}`),
+  "a second space before it": edited((token) => ` ${token}`),
+  "a tab before it": edited((token) => `\t${token}`),
+  "a space inside": edited((token) => token.replace(".", " .")),
+  "quotes around it": edited((token) => `"${token}"`),
+  "two parts": editedParts(([header, claims]) => [header!, claims!]),
+  "one part": editedParts(([header]) => [header!]),
+  "no header": editedParts(([, claims, signature]) => ["", claims!, signature!]),
+  "no claims": editedParts(([header, , signature]) => [header!, "", signature!]),
+  "no signature": editedParts(([header, claims]) => [header!, claims!, ""]),
+  "five parts": editedParts((parts) => [...parts, "x", "x"]),
+  "another spelling of the signature": editedParts(([h, c, s]) => [h!, c!, otherSpelling(s!)]),
+  "another spelling of the header": editedParts(([h, c, s]) => [`${h}A`, c!, s!]),
+  "the empty string": () => "",
+};
+
 const CLAIMS: Record<string, (target: Target) => Promise<string>> = {
   ...Object.fromEntries(
     ["iss", "aud", "sub", "jti", "iat", "exp", "dialect", "vaults"].flatMap((name) => [
@@ -190,11 +241,18 @@ describe.each([
   it.each(Object.entries(attacks))("%s", async (_name, forge) => {
     const target = await makeTarget();
     const forged = await forge(target);
-    // So that the token is not refused only because another one was issued (token-claims.test.ts).
+    // So that the token is not refused only because another one was issued.
     await env.DB.prepare("UPDATE tokens SET claims = ?2 WHERE id = ?1")
       .bind(target.id, await hashToken(forged))
       .run();
     expect(summaryOf(await send("GET", target.items, bearer(forged)))).toEqual(REFUSED);
+  });
+});
+
+describe("a token is refused for its spelling", () => {
+  it.each(Object.entries(SPELLINGS))("%s", async (_name, spell) => {
+    const target = await makeTarget();
+    expect(summaryOf(await send("GET", target.items, bearer(spell(target))))).toEqual(REFUSED);
   });
 });
 
@@ -214,5 +272,159 @@ describe("a token is refused when it is not in the allow-list", () => {
     expect(summaryOf(await send("POST", target.items, { ...forged, body: { category: "LOGIN" } }))).toEqual(REFUSED);
     expect(summaryOf(await send("GET", "/v1/vaults", forged))).toEqual(REFUSED);
     expect((await send("GET", target.items, bearer(target.token))).body).toEqual([]);
+  });
+});
+
+describe("a token as it was issued", () => {
+  it.each([
+    ["the scheme Bearer", "Bearer "],
+    ["the scheme in any case", "bearer "],
+    ["the scheme in capitals", "BEARER "],
+    ["the doubled name of the header, which a module for Puppet sends", "Authorization: Bearer "],
+    ["the doubled name in any case", "authorization: bearer "],
+    ["whitespace, which is no part of the value in HTTP", " \tBearer "],
+  ])("is accepted after %s", async (_, prefix) => {
+    const { token, items } = await makeTarget();
+    expect((await send("GET", items, { headers: { Authorization: `${prefix}${token} \t` } })).status).toBe(200);
+  });
+});
+
+describe("a token is refused in base64 instead of base64url", () => {
+  it("with + for - and / for _", async () => {
+    for (;;) {
+      const target = await makeTarget();
+      const signature = target.token.split(".")[2]!;
+      if (!/[-_]/.test(signature)) continue;
+      const standard = signature.replaceAll("-", "+").replaceAll("_", "/");
+      expect(summaryOf(await send("GET", target.items, bearer(target.token.replace(signature, standard))))).toEqual(REFUSED);
+      return;
+    }
+  });
+});
+
+/** Where a token is no bearer token of the request. */
+const PLACES: Readonly<Record<string, (token: string) => HeadersInit>> = {
+  "the scheme Basic": (token) => ({ Authorization: `Basic ${btoa(`x:${token}`)}` }),
+  "the scheme Basic with the bare token": (token) => ({ Authorization: `Basic ${token}` }),
+  "the scheme Token": (token) => ({ Authorization: `Token ${token}` }),
+  "no scheme": (token) => ({ Authorization: token }),
+  "no space after the scheme": (token) => ({ Authorization: `Bearer${token}` }),
+  "a colon after the scheme": (token) => ({ Authorization: `Bearer: ${token}` }),
+  "the scheme twice": (token) => ({ Authorization: `Bearer Bearer ${token}` }),
+  "the name of the header three times": (token) => ({ Authorization: `Authorization: Authorization: Bearer ${token}` }),
+  "the name of the header without a colon": (token) => ({ Authorization: `Authorization Bearer ${token}` }),
+  "the name of the header without a scheme": (token) => ({ Authorization: `Authorization: ${token}` }),
+  "the scheme alone": () => ({ Authorization: "Bearer" }),
+  "an empty header": () => ({ Authorization: "" }),
+  "no header": () => ({}),
+  "a cookie": (token) => ({ Cookie: `Authorization=Bearer ${token}; token=${token}` }),
+  "another header": (token) => ({ "X-Authorization": `Bearer ${token}`, "Proxy-Authorization": `Bearer ${token}` }),
+  "the admin token": () => ({ Authorization: `Bearer ${env.ADMIN_TOKEN}` }),
+  "two headers": (token) => {
+    const headers = new Headers({ Authorization: `Bearer ${token}` });
+    headers.append("Authorization", `Bearer ${token}`);
+    return headers;
+  },
+};
+
+describe("a token is refused outside of the header `Authorization: Bearer`", () => {
+  it.each(Object.entries(PLACES))("%s", async (_, headersOf) => {
+    const { items, token } = await makeTarget();
+    expect(summaryOf(await send("GET", items, { headers: headersOf(token) }))).toEqual(REFUSED);
+  });
+
+  it.each(["access_token", "token", "authorization"])("in the query: %s", async (name) => {
+    const { items, token } = await makeTarget();
+    expect(summaryOf(await send("GET", `${items}?${name}=${token}`))).toEqual(REFUSED);
+  });
+
+  it("on the admin routes", async () => {
+    const { token } = await makeTarget();
+    expect(summaryOf(await send("GET", "/v1/admin/tokens", bearer(token)))).toEqual(REFUSED);
+  });
+});
+
+/** Requests to every kind of route, in a vault with an Item and a File. */
+const REQUESTS: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ["GET", "/v1/token"],
+  ["GET", "/v1/vaults"],
+  ["GET", "/v1/activity"],
+  ["GET", "<vault>"],
+  ["GET", "<items>"],
+  ["GET", "<item>"],
+  ["GET", "<files>"],
+  ["GET", "<file>"],
+  ["GET", "<file>/content"],
+  ["POST", "<items>", LOGIN],
+  ["PUT", "<item>", { ...LOGIN, vault: {} }],
+  ["PATCH", "<item>", []],
+  ["PATCH", "<item>", [{ op: "replace", path: "/title", value: "Forged" }]],
+  ["DELETE", "<item>"],
+  ["POST", "<files>?name=f", "content"],
+  ["PUT", "<file>/content", "content"],
+  ["DELETE", "<file>"],
+];
+
+const FORGERIES: readonly (readonly [string, (own: string, other: string) => Json])[] = [
+  ["a vault", (own, other) => ({ vaults: { [own]: "rw", [other]: "rw" } })],
+  ["a permission", (own) => ({ vaults: { [own]: "rw" } })],
+  ["the dialect", () => ({ dialect: "connect" })],
+  ["a later expiry", () => ({ exp: now + 365 * 86_400 })],
+  ["an earlier time of issue", () => ({ iat: 1 })],
+  ["the name", () => ({ sub: "other" })],
+  ["its id, which is that of the admin, who has no row,", () => ({ jti: "admin" })],
+];
+
+/** A client with a token that is signed with the service's key, and differs from an issued one in some claims. */
+const forge = async ({ token }: { token: string }, change: Json): Promise<Client> =>
+  client(await withClaims(change)({ claims: claimsIn(token) }));
+
+describe("a token that is signed with the service's key under the id of an issued one (contract 8.3)", () => {
+  let target: Awaited<ReturnType<typeof freshFile>>;
+  let reader: { id: string; token: string };
+  let writer: { id: string; token: string };
+  let other: string;
+
+  beforeAll(async () => {
+    target = await freshFile();
+    other = await makeVault();
+    reader = await makeToken({ [target.vault]: "r" });
+    writer = await makeToken({ [target.vault]: "rw" });
+  });
+
+  const sendAs = (call: Client, [method, path, body]: (typeof REQUESTS)[number]): Promise<Reply> => {
+    const vault = `/v1/vaults/${target.vault}`;
+    const names = { vault, items: `${vault}/items`, item: target.path, files: target.files, file: target.one };
+    const named = method === "PUT" && typeof body === "object" ? { ...body, vault: { id: target.vault } } : body;
+    return call(
+      method,
+      path.replace(/<(\w+)>/, (_, name: keyof typeof names) => names[name]),
+      { body: named },
+    );
+  };
+
+  it.each(FORGERIES)("and differs in %s is a 401 on every route", async (what, change) => {
+    const forged = await forge(what === "a permission" ? reader : writer, change(target.vault, other));
+    for (const request of REQUESTS)
+      expect([request.join(" "), ...summaryOf(await sendAs(forged, request))]).toEqual([request.join(" "), ...REFUSED]);
+    expect((await client(writer.token)("GET", target.path)).body).toMatchObject({ title: LOGIN.title, version: 2 });
+  });
+
+  it("is refused in a group with writes of the issued token, which take effect", async () => {
+    const { items, vault, call } = await freshVault();
+    const issued = await makeToken({ [vault]: "w" });
+    const forged = await forge(issued, { vaults: { [vault]: "rw" } });
+    const senders = [client(issued.token), forged, call, forged, client(issued.token)];
+    for (let round = 0; round < 3; round++) {
+      const replies = await Promise.all(senders.map((sender) => sender("POST", items, { body: LOGIN })));
+      expect(replies.map(({ status }) => status)).toEqual([200, 401, 200, 401, 200]);
+    }
+    expect((await call("GET", items)).body).toHaveLength(9);
+  });
+
+  it("in a vault that it does not name is a 401 also for a write that it may not make", async () => {
+    const forged = await forge(writer, { vaults: { [other]: "rw" } });
+    expect(summaryOf(await forged("POST", `/v1/vaults/${other}/items`, { body: LOGIN }))).toEqual(REFUSED);
+    expect(summaryOf(await forged("GET", `/v1/vaults/${other}/items`))).toEqual(REFUSED);
   });
 });

@@ -5,7 +5,7 @@ import { cleanUp } from "../../src/scheduled.ts";
 import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED } from "../support/bindings.ts";
 import { HOUR } from "../support/faults.ts";
 import { setOf } from "../support/issuers.ts";
-import { admin, client, LOGIN, makeVault, type Reply, send } from "../support/service.ts";
+import { admin, client, LOGIN, makeVault, outcome, type Reply, send } from "../support/service.ts";
 import { CONSOLE } from "../support/console.ts";
 import { readRegistry } from "../../src/store/backup/registry-rows.ts";
 import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
@@ -15,8 +15,6 @@ import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workl
 /** Workload identity through the front door (contract 27.1 to 27.9). Forged tokens are in test/pure/jwt.test.ts. */
 
 afterEach(deleteIssuers);
-
-const statusOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 
 const REFUSED = [401, "unauthorized"];
 
@@ -88,7 +86,7 @@ describe("POST /v1/token-exchange", () => {
     };
     const replies: Reply[] = [];
     for (const token of Object.values(cases)) replies.push(await exchange(token));
-    expect(replies.map(statusOf)).toEqual(Object.keys(cases).map(() => REFUSED));
+    expect(replies.map(outcome)).toEqual(Object.keys(cases).map(() => REFUSED));
     expect(new Set(replies.map(({ body }) => JSON.stringify(body))).size).toBe(1);
     expect(await reasonsOf(replies)).toEqual(Object.keys(cases));
   });
@@ -101,8 +99,7 @@ describe("POST /v1/token-exchange", () => {
     ["scope", { scope: "read" }],
     ["requested_token_type", { requested_token_type: "x" }],
   ])("is a 400 for a wrong %s", async (name, form) => {
-    const { status, body } = await exchange("x.y.z", form);
-    expect([status, body.message]).toEqual([400, expect.stringContaining(`the form: ${name} `)]);
+    expect((await exchange("x.y.z", form)).body).toEqual({ status: 400, message: expect.stringContaining(`the form: ${name} `) });
   });
 
   it.each(["jwt", "access_token"])("issues the type %s when it is asked for", async (type) => {
@@ -117,7 +114,7 @@ describe("POST /v1/token-exchange", () => {
     "is a 400 that asks for a form when the body is %j",
     async (body) => {
       const reply = await send("POST", "/v1/token-exchange", { body });
-      expect([reply.status, reply.body.message]).toEqual([400, expect.stringContaining("send a form")]);
+      expect(reply.body).toEqual({ status: 400, message: expect.stringContaining("send a form") });
     },
   );
 
@@ -141,7 +138,7 @@ describe("POST /v1/token-exchange", () => {
 
   it("is a 400 for a parameter that comes twice, and a 413 for a body of more than 32 KiB", async () => {
     const twice = await send("POST", "/v1/token-exchange", { body: "grant_type=a&grant_type=b" });
-    expect([twice.status, twice.body.message]).toEqual([400, "the form: grant_type comes twice"]);
+    expect(twice.body).toEqual({ status: 400, message: "the form: grant_type comes twice" });
     expect((await exchange("x".repeat(33_000))).status).toBe(413);
   });
 
@@ -168,7 +165,7 @@ describe("POST /v1/token-exchange", () => {
     const workload = await makeWorkload();
     const rules = [await makeRule(workload.issuer, { name: "one" }), await makeRule(workload.issuer, { name: "two" })];
     const several = await exchange(await workload.token());
-    expect(statusOf(several)).toEqual(REFUSED);
+    expect(outcome(several)).toEqual(REFUSED);
     for (const { id } of rules) {
       const { body } = await exchange(await workload.token(), { rule: id });
       expect((await client(body.access_token)("GET", "/v1/token")).body.parent).toBe(id);
@@ -201,7 +198,7 @@ describe("POST /v1/token-exchange", () => {
     await admin("DELETE", `/v1/admin/issuers/${workload.issuer}`);
     await makeRule((await makeIssuer({ issuer: workload.server.url })).id, {});
     const repeated = await exchange(token);
-    expect([statusOf(repeated), await reasonsOf([repeated])]).toEqual([REFUSED, ["used"]]);
+    expect([outcome(repeated), await reasonsOf([repeated])]).toEqual([REFUSED, ["used"]]);
     expect((await exchange(await workload.token())).status).toBe(200);
   });
 
@@ -262,7 +259,7 @@ describe("POST /v1/token-exchange", () => {
       await exchange(await workload.token(), {}, after),
       await exchange(await workload.token({ iat: now + 30 }), {}, after),
     ];
-    expect(replies.map(statusOf)).toEqual([REFUSED, REFUSED]);
+    expect(replies.map(outcome)).toEqual([REFUSED, REFUSED]);
     expect(await reasonsOf(replies)).toEqual(["revoked", "old_rule"]);
   });
 
@@ -294,7 +291,7 @@ describe("the keys of an issuer", () => {
     await workload.server.publish(setOf(next));
     await admin("DELETE", `/v1/admin/issuers/${workload.issuer}`);
     await makeRule((await makeIssuer({ issuer: workload.server.url })).id, {});
-    expect(statusOf(await exchange(await workload.token()))).toEqual(REFUSED);
+    expect(outcome(await exchange(await workload.token()))).toEqual(REFUSED);
     expect((await exchange(await workload.token({}, next))).status).toBe(200);
   });
 
@@ -307,7 +304,7 @@ describe("the keys of an issuer", () => {
     const next = await newSigningKey("ES256");
     vi.setSystemTime(Date.now() + 11 * 60_000);
     expect((await exchange(await workload.token())).status).toBe(200);
-    expect(statusOf(await exchange(await workload.token({}, next)))).toEqual([503, "issuer_unavailable"]);
+    expect(outcome(await exchange(await workload.token({}, next)))).toEqual([503, "issuer_unavailable"]);
     await workload.server.publish(setOf(workload.key, next));
     vi.setSystemTime(Date.now() + 61_000);
     expect((await exchange(await workload.token({}, next))).status).toBe(200);
@@ -332,7 +329,7 @@ describe("the end of a rule or an issuer", () => {
     expect((await admin("DELETE", path)).status).toBe(204);
     expect((await admin("DELETE", path)).status).toBe(204);
     expect((await call("GET", "/v1/token")).status).toBe(401);
-    expect(statusOf(await exchange(await workload.token()))).toEqual(REFUSED);
+    expect(outcome(await exchange(await workload.token()))).toEqual(REFUSED);
     expect((await admin("GET", `/v1/admin/tokens/${rule.id}`)).body).toMatchObject({
       name: "named",
       endedAt: expect.any(String),
@@ -357,7 +354,7 @@ describe("the end of a rule or an issuer", () => {
           : Reflect.get(target, name),
     });
     const reply = await exchange(await workload.token(), {}, { env: { DB: between } });
-    expect(statusOf(reply)).toEqual(REFUSED);
+    expect(outcome(reply)).toEqual(REFUSED);
     expect(await reasonsOf([reply])).toEqual(["rule_ended"]);
   });
 
@@ -389,7 +386,7 @@ describe("the end of a rule or an issuer", () => {
       vi.setSystemTime((now + 86_400 + last) * 1000 - 1);
       await cleanUp(env, Date.now());
       const repeated = await exchange(tokens[last === 0 ? 0 : 1]!);
-      expect([statusOf(repeated), await reasonsOf([repeated])]).toEqual([REFUSED, ["used"]]);
+      expect([outcome(repeated), await reasonsOf([repeated])]).toEqual([REFUSED, ["used"]]);
     }
   });
 });
@@ -399,7 +396,7 @@ describe("a row that was changed in D1", () => {
     const [one, other] = [await makeWorkload(), await makeWorkload()];
     const rule = await makeRule(one.issuer, { vaults: {} });
     await env.DB.prepare("UPDATE tokens SET ancestor_1 = ?1 WHERE id = ?2").bind(other.issuer, rule.id).run();
-    expect(statusOf(await exchange(await other.token()))).toEqual(REFUSED);
+    expect(outcome(await exchange(await other.token()))).toEqual(REFUSED);
   });
 
   it.each([
@@ -416,7 +413,7 @@ describe("a row that was changed in D1", () => {
     const id = kind === "issuer" ? workload.issuer : rule.id;
     await env.DB.prepare(`UPDATE tokens SET ${change} WHERE id = ?1`).bind(id).run();
     const reply = await exchange(await workload.token());
-    expect([statusOf(reply), await reasonsOf([reply])]).toEqual([REFUSED, ["old_rule"]]);
+    expect([outcome(reply), await reasonsOf([reply])]).toEqual([REFUSED, ["old_rule"]]);
   });
 
   it.each([
@@ -463,7 +460,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
     const attributes = { name: "GitHub", issuer: url, preset: "github" };
     const { body: issuer } = await admin("POST", "/v1/admin/issuers", { body: attributes });
     expect(issuer).toEqual({ id: expect.any(String), ...attributes, once: true, createdAt: expect.any(String) });
-    expect(statusOf(await admin("POST", "/v1/admin/issuers", { body: attributes }))).toEqual([409, "issuer_exists"]);
+    expect(outcome(await admin("POST", "/v1/admin/issuers", { body: attributes }))).toEqual([409, "issuer_exists"]);
     expect((await admin("GET", `/v1/admin/issuers/${issuer.id}`)).body).toEqual(issuer);
     expect((await admin("GET", "/v1/admin/issuers")).body).toContainEqual(issuer);
     const vault = await makeVault();
@@ -550,6 +547,6 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
     for (let count = 0; count < 55; count++) await exchange(await workload.token(), {}, unlimited);
     const sql = "SELECT count(*) AS used, sum(sealed <> '') AS shown FROM exchanges WHERE issuer_id = ?1";
     expect(await env.DB.prepare(sql).bind(workload.issuer).first()).toEqual({ used: 56, shown: 50 });
-    expect(statusOf(await exchange(first, {}, unlimited))).toEqual(REFUSED);
+    expect(outcome(await exchange(first, {}, unlimited))).toEqual(REFUSED);
   });
 });

@@ -1,13 +1,12 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
+import { DAY, HOUR } from "../../src/model/time.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { countingDatabase } from "../support/bindings.ts";
-import { admin, client, makeToken, makeVault } from "../support/service.ts";
+import { admin, client, makeToken, makeVault, send } from "../support/service.ts";
 
-/** Tokens that are in use, and tokens that have ended (contract 8.10, 8.11, 13.15, 13.17). */
-
-const HOUR = 3_600_000;
+/** Tokens that are in use, that have ended (contract 8.10, 8.11, 13.15, 13.17), and that end soon (contract 13.3, 13.4). */
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() }));
 afterEach(() => vi.useRealTimers());
@@ -55,12 +54,6 @@ describe("GET /v1/admin/tokens/{t}", () => {
     pass(HOUR);
     await admin("DELETE", `/v1/admin/tokens/${other.issued.id}`);
     expect((await show(other.issued.id)).body).toEqual({ ...other.issued, endedAt: other.issued.expiresAt });
-  });
-
-  it("is a 404 for a token that was never issued, and a 400 for a text without the form of an id", async () => {
-    const id = crypto.randomUUID();
-    expect((await show(id)).body).toEqual({ status: 404, message: `token ${id} not found` });
-    expect((await show("x")).status).toBe(400);
   });
 });
 
@@ -115,19 +108,6 @@ describe("GET /v1/token", () => {
     const expected = { ...issued, id: writeId(issued.id, "connect"), vaults: { [writeId(vault, "connect")]: "r" } };
     expect((await client(token)("GET", "/v1/token")).body).toEqual(expected);
   });
-
-  it("takes one D1 call, is not logged, and is a 401 after the revocation", async () => {
-    const { token, issued } = await issue();
-    const { count, db } = countingDatabase();
-    await client(token)("GET", "/v1/token", { env: { DB: db } });
-    expect(count.calls).toBe(1);
-    await admin("DELETE", `/v1/admin/tokens/${issued.id}`);
-    expect((await client(token)("GET", "/v1/token")).status).toBe(401);
-  });
-
-  it("is a 401 for the admin token", async () => {
-    expect((await admin("GET", "/v1/token")).status).toBe(401);
-  });
 });
 
 describe("Token-Expires", () => {
@@ -155,4 +135,67 @@ describe("Token-Expires", () => {
       [401, null],
     ]);
   });
+});
+
+interface Dependency {
+  readonly service: string;
+  readonly status: string;
+  readonly message: string;
+  readonly count?: number;
+}
+
+const reported = async (): Promise<Dependency> =>
+  (await admin("GET", "/v1/admin/health", { env: {} })).body.dependencies.find(({ service }: Dependency) => service === "tokens");
+
+const scraped = async (): Promise<string | undefined> =>
+  /^item_vault_tokens_ending (\d+)$/m.exec((await client(env.METRICS_TOKEN)("GET", "/metrics")).text)?.[1];
+
+/** The rows that a report reads. */
+async function countRows(): Promise<number> {
+  const { db, count } = countingDatabase();
+  await send("GET", "/health", { env: { DB: db } });
+  return count.rowsRead;
+}
+
+describe("a token that ends soon", () => {
+  it.each([
+    [40, 25, 0],
+    [40, 27, 1],
+    [31, 20, 1],
+    [30, 20, 0],
+    [1, 0, 0],
+    [40, 41, 0],
+  ])("that was issued for %i days is reported %i days later %i times, by its number alone", async (lifetime, passed, count) => {
+    const name = `Named ${crypto.randomUUID()}`;
+    const { id } = await makeToken({ [await makeVault()]: "r" }, { name, expiresIn: (lifetime * DAY) / 1000 });
+    pass(passed * DAY);
+    const { status, message, count: found } = await reported();
+    expect([status, found]).toEqual(count === 0 ? ["ACTIVE", undefined] : ["WARNING", count]);
+    expect(message).not.toContain(name);
+    expect(message).not.toContain(id);
+    expect(await scraped()).toBe(String(count));
+    await admin("DELETE", `/v1/admin/tokens/${id}`);
+    expect((await reported()).status).toBe("ACTIVE");
+  });
+
+  it("of the admin routes, and one that another token has issued, are reported too", async () => {
+    const expiresIn = (40 * DAY) / 1000;
+    const vault = await makeVault();
+    const parent = await makeToken({ [vault]: "r" }, { delegate: true, expiresIn });
+    await client(parent.token)("POST", "/v1/tokens", {
+      body: { name: "child", vaults: { [vault]: "r" }, expiresIn: expiresIn - 60 },
+    });
+    await admin("POST", "/v1/admin/tokens", { body: { name: "backups", backupsOnly: true, expiresIn } });
+    pass(27 * DAY);
+    expect(await reported()).toMatchObject({ status: "WARNING", count: 3 });
+    expect(await scraped()).toBe("3");
+  });
+});
+
+it("other tokens cost /health no rows, which needs no token itself", async () => {
+  const vault = await makeVault();
+  const before = await countRows();
+  for (let index = 0; index < 5; index++) await makeToken({ [vault]: "r" }, { expiresIn: DAY / 1000 });
+  await makeToken({ [vault]: "r" }, { expiresIn: (90 * DAY) / 1000 });
+  expect(await countRows()).toBe(before);
 });

@@ -1,9 +1,14 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { writeId } from "../../src/model/dialect.ts";
 import { advanceClock } from "../support/faults.ts";
-import { admin, type Client, client, freshVault, LOGIN, makeToken, makeVault } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
+import { renewCoordinator } from "../support/bindings.ts";
+import { pattern } from "../support/files.ts";
+import { newReceiver } from "../support/webhooks.ts";
+import { run, verifyAll } from "../verify/support/verify.ts";
+
+/** Vaults (contract 1.2, 2.5, 2.23), and what a damaged name or description of a vault costs: only the requests that show it or leave it (2.5, 13.13). */
 
 describe("GET /v1/vaults", () => {
   it("returns the vaults that the token may read, and no others", async () => {
@@ -33,44 +38,12 @@ describe("GET /v1/vaults", () => {
     expect((await call("GET", "/v1/vaults")).body).toEqual([(await call("GET", `/v1/vaults/${vault}`)).body]);
   });
 
-  it("returns an empty list for a token that may read no vault", async () => {
-    const { token } = await makeToken({ [await makeVault()]: "w" });
-    const { status, body } = await client(token)("GET", "/v1/vaults");
-    expect(status).toBe(200);
-    expect(body).toEqual([]);
-  });
-
   it("does not return a deleted vault", async () => {
     const [kept, deleted] = [await makeVault("Kept"), await makeVault("Gone")];
     const { token } = await makeToken({ [kept]: "r", [deleted]: "rw" });
     await admin("DELETE", `/v1/admin/vaults/${deleted}`);
     const { body } = await client(token)("GET", "/v1/vaults");
     expect(body.map((vault: { id: string }) => vault.id)).toEqual([kept]);
-  });
-});
-
-/** The names of the vaults that a filter finds. */
-const find = async (call: Client, filter: string): Promise<unknown[]> =>
-  (await call("GET", `/v1/vaults?filter=${encodeURIComponent(filter)}`)).body.map(({ name }: { name: string }) => name);
-
-describe("GET /v1/vaults with a filter", () => {
-  it.each(["name", "title"])(
-    "by %s finds the vault of an id, in either form, unless a vault has this name",
-    async (attribute) => {
-      const [first, second] = [await makeVault("First"), await makeVault("Second")];
-      const call = client((await makeToken({ [first]: "r", [second]: "r" })).token);
-      for (const id of [first, first.toUpperCase(), writeId(first, "connect")])
-        expect(await find(call, `${attribute} eq "${id}"`)).toEqual(["First"]);
-      const named = await makeVault(first);
-      const wider = client((await makeToken({ [first]: "r", [named]: "r" })).token);
-      expect(await find(wider, `${attribute} eq "${first}"`)).toEqual([first]);
-    },
-  );
-
-  it.each(["name", "title"])("by %s finds no vault of an id that the token does not read", async (attribute) => {
-    const [other, own] = [await makeVault("Other"), await makeVault("Own")];
-    const call = client((await makeToken({ [own]: "r", [other]: "w" })).token);
-    expect(await find(call, `${attribute} eq "${other}"`)).toEqual([]);
   });
 });
 
@@ -131,77 +104,21 @@ describe("GET /v1/vaults/{v}", () => {
       items: 0,
     });
   });
-
-  it("is a 403 for a vault that the token does not name, whether it exists or not", async () => {
-    const { call } = await freshVault();
-    for (const vault of [await makeVault(), "3fa85f64-5717-4562-b3fc-2c963f66afa6"]) {
-      const { status, body } = await call("GET", `/v1/vaults/${vault}`);
-      expect(status).toBe(403);
-      expect(body).toEqual({ status: 403, message: `vault ${vault} is not in scope` });
-    }
-  });
-
-  it("is a 403 for a token with the permission w", async () => {
-    const vault = await makeVault();
-    const { token } = await makeToken({ [vault]: "w" });
-    expect((await client(token)("GET", `/v1/vaults/${vault}`)).body).toEqual({
-      status: 403,
-      message: `the token may not list vault ${vault}`,
-    });
-  });
-
-  it("is a 404 for a deleted vault that the token names", async () => {
-    const { vault, call } = await freshVault();
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    const { status, body } = await call("GET", `/v1/vaults/${vault}`);
-    expect(status).toBe(404);
-    expect(body).toEqual({ status: 404, message: `vault ${vault} not found` });
-  });
 });
 
 /** Changes a character of a sealed column of a vault. */
-const damage = (vault: string, column: "name" | "description") =>
+const flip = (vault: string, column: "name" | "description") =>
   env.DB.prepare(`UPDATE vaults SET ${column} = ${flipped(column)} WHERE id = ?`)
     .bind(vault)
     .run();
 
-/** The attribute `vault` of an Item (contract 2.23). */
+/** The attribute `vault` of an Item (contract 2.23). That each answer has the name of the vault is in item-answers.test.ts. */
 describe("the vault of an Item", () => {
-  it.each(["uuid", "connect"] as const)("has the name of the vault in every answer with the Item: %s", async (dialect) => {
-    const { vault, items, call } = await freshVault(dialect);
-    const made = await call("POST", items, { body: LOGIN });
-    const item = `${items}/${made.body.id}`;
-    const answers = [made.body, (await call("GET", item)).body, (await call("GET", items)).body[0]];
-    answers.push((await call("PUT", item, { body: { ...LOGIN, vault: { id: vault } } })).body);
-    answers.push((await call("PATCH", item, { body: [] })).body);
-    for (const body of answers) expect(body.vault).toEqual({ id: writeId(vault, dialect), name: "Test" });
-  });
-
-  const answers: Record<string, (call: Client, vault: string, item: string) => Promise<any>> = {
-    "a version": async (call, _, item) => (await call("GET", `${item}/versions/1`)).body,
-    "the restore of a version": async (call, _, item) => (await call("POST", `${item}/versions/1/restore`)).body,
-    archive: async (call, _, item) => (await call("POST", `${item}/archive`)).body,
-    unarchive: async (call, _, item) => (await call("POST", `${item}/unarchive`)).body,
-    "the list of deleted Items": async (call, vault, item) =>
-      (await call("DELETE", item), await call("GET", `/v1/vaults/${vault}/deleted-items`)).body[0],
-    "a deleted Item": async (call, _, item) =>
-      (await call("DELETE", item), await call("GET", item.replace("/items/", "/deleted-items/"))).body,
-    "the restore of a deleted Item": async (call, _, item) =>
-      (await call("DELETE", item), await call("POST", `${item.replace("/items/", "/deleted-items/")}/restore`)).body,
-  };
-
-  it.each(Object.entries(answers))("has the name of the vault in the answer of %s", async (_, ask) => {
-    const { vault, items, call } = await freshVault();
-    const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-    await call("PATCH", item, { body: [{ op: "replace", path: "/title", value: "Renamed" }] });
-    expect((await ask(call, vault, item)).vault).toEqual({ id: vault, name: "Test" });
-  });
-
   it("has its id only, when the name of the vault does not open", async () => {
     const { vault, items, call } = await freshVault();
     const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
     const { status, body } = await call("GET", item);
-    await damage(vault, "name");
+    await flip(vault, "name");
     const after = await call("GET", item);
     expect([after.status, after.body.vault]).toEqual([status, { id: vault }]);
     expect(body.vault).toEqual({ id: vault, name: "Test" });
@@ -210,7 +127,7 @@ describe("the vault of an Item", () => {
   it("has its id only in a list, when the name of the vault does not open", async () => {
     const { vault, items, call } = await freshVault();
     const { id } = (await call("POST", items, { body: LOGIN })).body;
-    await damage(vault, "name");
+    await flip(vault, "name");
     const { status, headers, body } = await call("GET", items);
     expect([status, headers.has("Item-Vault-Broken")]).toEqual([200, false]);
     expect(body).toMatchObject([{ id, title: LOGIN.title, vault: { id: vault } }]);
@@ -220,7 +137,7 @@ describe("the vault of an Item", () => {
   it("has the name when the description of the vault does not open", async () => {
     const { vault, items, call } = await freshVault();
     const item = `${items}/${(await call("POST", items, { body: LOGIN })).body.id}`;
-    await damage(vault, "description");
+    await flip(vault, "description");
     expect((await call("GET", item)).body.vault).toEqual({ id: vault, name: "Test" });
   });
 
@@ -249,4 +166,115 @@ describe("the vault of an Item", () => {
     expect(again.status).toBe(304);
     expect((await call("GET", item)).body.vault).toEqual({ id: vault, name: "Renamed" });
   });
+});
+
+type Text = "name" | "description";
+
+const TEXTS = ["name", "description"] as const satisfies readonly Text[];
+
+/** A vault with an Item, its File, an earlier version and a deleted Item. */
+async function makeWorld() {
+  const vault = await makeVault();
+  const call = client((await makeToken({ [vault]: "rwd" })).token);
+  const items = `/v1/vaults/${vault}/items`;
+  const create = async () => (await call("POST", items, { body: { ...LOGIN, fields: [{ label: "a", value: "v" }] } })).body.id;
+  const [item, deleted] = [await create(), await create()];
+  const file = (await call("POST", `${items}/${item}/files?name=f`, { body: pattern(3) })).body.id;
+  await call("DELETE", `${items}/${deleted}`);
+  return {
+    vault,
+    items,
+    call,
+    item: `${items}/${item}`,
+    id: item as string,
+    file,
+    deleted: `/v1/vaults/${vault}/deleted-items/${deleted}`,
+  };
+}
+
+type World = Awaited<ReturnType<typeof makeWorld>>;
+
+const damage = async ({ vault }: Pick<World, "vault">, ...texts: readonly Text[]) => {
+  await run(`UPDATE vaults SET ${texts.map((text) => `${text} = ${flipped(text)}`).join(", ")} WHERE id = ?1`, vault);
+  await renewCoordinator(vault, {});
+};
+
+const REQUESTS: Readonly<Record<string, (world: World) => Promise<{ readonly status: number }>>> = {
+  "the creation of an Item": ({ call, items }) => call("POST", items, { body: LOGIN }),
+  "a PUT": ({ call, item, id, vault }) => call("PUT", item, { body: { ...LOGIN, id, vault: { id: vault } } }),
+  "a PATCH": ({ call, item }) => call("PATCH", item, { body: [{ op: "replace", path: "/title", value: "T" }] }),
+  "an upload": ({ call, item }) => call("POST", `${item}/files?name=g`, { body: pattern(3) }),
+  "a new content": ({ call, item, file }) => call("PUT", `${item}/files/${file}/content`, { body: pattern(4) }),
+  "the deletion of a File": ({ call, item, file }) => call("DELETE", `${item}/files/${file}`),
+  "a deletion": ({ call, item }) => call("DELETE", item),
+  "a restoration": ({ call, deleted }) => call("POST", `${deleted}/restore`),
+  "a destruction": ({ call, deleted }) => call("DELETE", deleted),
+  "the restoration of a version": ({ call, item }) => call("POST", `${item}/versions/1/restore`),
+  "the destruction of a version": ({ call, item }) => call("DELETE", `${item}/versions/1`),
+  "a read": ({ call, item }) => call("GET", item),
+  "a list": ({ call, items }) => call("GET", items),
+  "the list of deleted Items": ({ call, vault }) => call("GET", `/v1/vaults/${vault}/deleted-items`),
+  "the events": ({ call, vault }) => call("GET", `/v1/vaults/${vault}/events?after=0`),
+  "the events of all vaults": ({ call }) => call("GET", "/v1/events"),
+  "a webhook": ({ vault }) => admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: newReceiver().url } }),
+  "the deletion of the vault": ({ vault }) => admin("DELETE", `/v1/admin/vaults/${vault}`),
+};
+
+describe.each(TEXTS)("with a damaged %s", (text) => {
+  it.each(Object.entries(REQUESTS))("%s needs no text of the vault", async (_name, request) => {
+    const sound = await makeWorld();
+    const { status } = await request(sound);
+    const world = await makeWorld();
+    await damage(world, text);
+    expect([status < 300, (await request(world)).status]).toEqual([true, status]);
+  });
+
+  it("a reference by id needs no text of the vault, and one by the name of another vault does neither", async () => {
+    const world = await makeWorld();
+    const other = await makeVault("Other");
+    const { call } = { call: client((await makeToken({ [world.vault]: "r", [other]: "rw" })).token) };
+    await call("POST", `/v1/vaults/${other}/items`, { body: { ...LOGIN, fields: [{ label: "a", value: "w" }] } });
+    await damage(world, text);
+    const references = [`op://${world.vault}/${world.id}/a`, "op://Other/Login/a", "op://Test/Login/a"];
+    const { body } = await call("POST", "/v1/resolve", { body: { references } });
+    const shown = body.values.map((one: any) => one.value ?? one.status);
+    expect(shown).toEqual(["v", "w", text === "name" ? 500 : "v"]);
+  });
+
+  it("an edit that replaces what is damaged repairs the vault, and any other edit is the failure", async () => {
+    const world = await makeWorld();
+    await damage(world, text);
+    await world.call("POST", world.items, { body: LOGIN });
+    const path = `/v1/admin/vaults/${world.vault}`;
+    const refused = await admin("PATCH", path, { body: { quota: { items: 5 } } });
+    expect(outcome(refused)).toEqual([500, "integrity"]);
+    const { findings } = await verifyAll({ vault: world.vault });
+    expect(findings).toMatchObject([{ kind: "row_unreadable", table: "vaults" }]);
+    expect((await admin("PATCH", path, { body: { [text]: "New" } })).status).toBe(200);
+    expect((await world.call("GET", `/v1/vaults/${world.vault}`)).body).toMatchObject({ [text]: "New" });
+    expect((await verifyAll({ vault: world.vault })).findings).toEqual([]);
+  });
+});
+
+it.each([
+  ["both of its texts are damaged", (world: World) => damage(world, "name", "description")],
+  [
+    "the version of its texts is another one",
+    async ({ vault }: World) => {
+      await run("UPDATE vaults SET attribute_version = 2 WHERE id = ?1", vault);
+      await renewCoordinator(vault, {});
+    },
+  ],
+])("a vault takes no write but its deletion, and its Items are read, when %s", async (_, plant) => {
+  const world = await makeWorld();
+  const { vault, call, items, item } = world;
+  await plant(world);
+  for (const { status, headers } of [
+    await call("POST", items, { body: LOGIN }),
+    await call("DELETE", item),
+    await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "A", description: "B" } }),
+  ])
+    expect([status, headers.get("Item-Vault-Error")]).toEqual([500, "integrity"]);
+  expect([(await call("GET", item)).status, (await call("GET", items)).body.length]).toEqual([200, 1]);
+  expect((await admin("DELETE", `/v1/admin/vaults/${vault}`)).status).toBe(204);
 });

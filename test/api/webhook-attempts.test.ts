@@ -4,7 +4,7 @@ import { signWebhook } from "../../src/crypto/webhook-signature.ts";
 import { rebindCoordinator } from "../support/bindings.ts";
 import { canary } from "../support/canary.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
-import { admin, LOGIN, type Reply } from "../support/service.ts";
+import { admin, LOGIN, outcome, type Reply } from "../support/service.ts";
 import { type Behaviour, type Hooked, hookedVault, progressOf, ring, withStorage } from "../support/webhooks.ts";
 
 /** Tests of webhooks, and the list of the last attempts to deliver (contract 17.12, 17.13). */
@@ -13,7 +13,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const outcome = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const sendTest = (hook: string): Promise<Reply> => admin("POST", `${hook}/test`);
 const listDeliveries = async (hook: string): Promise<any[]> => (await admin("GET", `${hook}/deliveries`)).body;
 

@@ -4,7 +4,7 @@ import { isDate, isMonthYear } from "../../src/model/field-types.ts";
 
 /**
  * Contract 2.10: a DATE is `YYYY-MM-DD` or Unix seconds, a MONTH_YEAR is `YYYYMM` or `YYYY/MM`.
- * test/api/items-dates.test.ts tests the same rule with requests.
+ * test/api/items-fields.test.ts tests the same rule with requests.
  */
 
 const twoDigits = (number: number) => String(number).padStart(2, "0");

@@ -47,5 +47,12 @@ export async function rowsByTable(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(name)] as const)));
 }
 
+/** The tables of the log. */
+const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs"]);
+
+/** The names of tables that differ between two states, but for those of the log. */
+export const changedTables = (before: Readonly<Record<string, string>>, after: typeof before): string[] =>
+  Object.keys(after).filter((name) => after[name] !== before[name] && !LOGS.has(name));
+
 /** Every row of every table, as JSON. */
 export const dumpOfDatabase = async (): Promise<string> => Object.values(await rowsByTable()).join();

@@ -27,5 +27,7 @@ export async function kv(method: string, path: string, { token, headers, body, e
   const response = await worker.fetch(request, opened, createExecutionContext());
   const text = await response.text();
   const isJson = response.headers.get("Content-Type") === "application/json";
-  return { status: response.status, headers: response.headers, text, body: isJson && text !== "" ? JSON.parse(text) : undefined };
+  const { status, headers: answered } = response;
+  const parsed: unknown = isJson && text !== "" ? JSON.parse(text) : undefined;
+  return { status, kind: answered.get("Item-Vault-Error"), headers: answered, text, body: parsed };
 }

@@ -89,8 +89,9 @@ export function restoreReply({ state, reason, findings, result, progress }: any)
   const message = (findings as Finding[]).map(({ detail }) => detail).join("; ");
   const body = { state, reason, findings, progress, ...result?.restored, ...(state === "failed" && { message }) };
   const status = state === "failed" ? describe({ kind: reason }).status : 200;
-  const headers = new Headers(state === "failed" ? { "Item-Vault-Error": reason } : {});
-  return { status, headers, body, text: JSON.stringify(body) };
+  const kind: string | null = state === "failed" ? reason : null;
+  const headers = new Headers(kind === null ? {} : { "Item-Vault-Error": kind });
+  return { status, kind, headers, body, text: JSON.stringify(body) };
 }
 
 /** Restores all that the newest registry has. */

@@ -11,6 +11,8 @@ import { checkBody, checkHead, checkRequest } from "./documented.ts";
 
 export interface Reply {
   readonly status: number;
+  /** The kind of an error (contract 4.2); null for a success. */
+  readonly kind: string | null;
   readonly headers: Headers;
   readonly text: string;
   /** The parsed body; `undefined` when it is empty or not JSON. */
@@ -64,7 +66,8 @@ export async function send(method: string, path: string, options: Request_ = {})
   const text = await response.text();
   const body = parse(text);
   if (method !== "HEAD") checkBody(expected, body);
-  return { status: response.status, headers: response.headers, text, body };
+  const { status, headers } = response;
+  return { status, kind: headers.get("Item-Vault-Error"), headers, text, body };
 }
 
 function parse(text: string): any {
@@ -74,6 +77,9 @@ function parse(text: string): any {
     return undefined;
   }
 }
+
+/** The status of an answer, and the kind of its error. */
+export const outcome = ({ status, kind }: Pick<Reply, "status" | "kind">) => [status, kind];
 
 /** Sends requests with a token. */
 export type Client = (method: string, path: string, request?: Request_) => Promise<Reply>;
@@ -123,6 +129,23 @@ export async function freshVault(
   const vault = await makeVault();
   const { token } = await makeToken({ [vault]: "rw" }, { dialect });
   return { vault, items: `/v1/vaults/${vault}/items`, call: client(token), token };
+}
+
+/** The path of the next page of a list, from the header Link; undefined for the last page. */
+export function nextOf({ headers }: Pick<Reply, "headers">): string | undefined {
+  const target = /^<([^<>]+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
+  return target && new URL(target).pathname + new URL(target).search;
+}
+
+/** The bodies of all pages of a list, from a path on. */
+export async function pagesFrom<T = any>(call: Client, path: string): Promise<T[][]> {
+  const pages: T[][] = [];
+  for (let next: string | undefined = path; next !== undefined;) {
+    const reply: Reply = await call("GET", next);
+    pages.push(reply.body);
+    next = nextOf(reply);
+  }
+  return pages;
 }
 
 /**

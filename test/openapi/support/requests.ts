@@ -87,6 +87,8 @@ const ENTRIES: Readonly<Record<string, number>> = { references: LIMITS.reference
 interface Stricter {
   readonly rule: string;
   readonly reason: string;
+  /** The schema, and a body that it allows and the service refuses. */
+  readonly example: readonly [schema: string, body: unknown];
   readonly refuses: (body: unknown) => boolean;
 }
 
@@ -94,16 +96,19 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a string with half of a surrogate pair is a 400 (contract 12.3)",
     reason: "a string of JSON Schema is a sequence of characters; patterns that find surrogates do not work in most languages",
+    example: ["NewVault", { name: "\ud800" }],
     refuses: (body) => has(body, (value) => isText(value) && !value.isWellFormed()),
   },
   {
     rule: "the limits of strings are bytes of UTF-8 (contract 12.1)",
     reason: "maxLength counts characters; the document has the limit as the most characters",
+    example: ["NewVault", { name: "é".repeat(1000) }],
     refuses: (body) => has(body, (value, key) => isText(value) && bytes(value) > (LIMIT[key] ?? LIMITS.string)),
   },
   {
     rule: "an id of a vault in a body is that of the path (contract 2.19)",
     reason: "a schema does not see the path",
+    example: ["NewItem", { category: "LOGIN", vault: { id: "00000000-0000-4000-8000-000000000000" } }],
     refuses: (body) =>
       has(
         (body as { vault?: unknown } | null)?.vault,
@@ -113,6 +118,10 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a token names each vault once, in one of two forms of its id (contract 8.4, 3.2)",
     reason: "a schema does not compare two spellings of an id",
+    example: [
+      "NewToken",
+      { name: "n", vaults: { "3fa85f64-5717-4562-b3fc-2c963f66afa6": "r", h6uf6zcxc5cwfm74fsld6zvpuy: "r" } },
+    ],
     refuses: (body) => {
       const ids = Object.keys((body as { vaults?: object } | null)?.vaults ?? {}).map(parseId);
       return new Set(ids).size < ids.length;
@@ -121,6 +130,7 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a token of service bindings has no permission but `r`, no `stale` and no `delegate`; only the admin issues it (contract 8.16, 13.14, 18.5)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
+    example: ["NewToken", { name: "n", vaults: { h6uf6zcxc5cwfm74fsld6zvpuy: "rw" }, binding: true }],
     refuses: (body) => {
       const { binding, vaults, stale, delegate } = (body ?? {}) as Readonly<Record<string, unknown>>;
       const writes = Object.values(vaults ?? {}).some((permission) => permission !== "r");
@@ -130,17 +140,20 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "the URL of a webhook is https, of a public domain name (contract 17.3)",
     reason: "the rules are those of the URL standard; the document has the characters and the length",
+    example: ["NewWebhook", { url: "http://hooks.example.com/" }],
     refuses: (body) =>
       has(body, (value, key) => key === "url" && isText(value) && publicUrlFault(value, undefined) !== undefined),
   },
   {
     rule: "an email is an address, and that of a person stays (contract 25.2, 25.4)",
     reason: "the format `email` of JSON Schema is another one; an attribute that must be absent gives clients a type for nothing",
+    example: ["NewPerson", { email: "ada", vaults: {} }],
     refuses: (body) => has(body, (value, key) => key === "email" && !(isText(value) && isEmail(value.trim()))),
   },
   {
     rule: "a sign-in has a code, a token or vaults, a state only beside a code, and an iss only beside a state (contract 24.3, 25.12)",
     reason: "one object with all of them gives clients one type",
+    example: ["SignIn", { code: "c", token: "t" }],
     refuses: (body) => {
       const [code, token, vaults, state, iss] = ["code", "token", "vaults", "state", "iss"].map(
         (name) => ((body as Named | null)?.[name] ?? null) !== null,
@@ -151,6 +164,7 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "the URL of an issuer is https, and its keys are public ones that verify (contract 27.1)",
     reason: "the rules are those of the URL standard and of RFC 7517",
+    example: ["NewIssuer", { name: "n", issuer: "http://issuer.example.com" }],
     refuses: (body) => {
       const { issuer, jwks } = (body ?? {}) as Readonly<Record<string, unknown>>;
       if (isText(issuer) && parseId(issuer) === undefined && issuerUrlFault(issuer, jwks ? "given" : "fetched") !== undefined)
@@ -161,6 +175,7 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a rule for people gives whole vaults in the dialect uuid, and only such a rule makes administrators (contract 25.13)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
+    example: ["NewRule", { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a" }, vaults: {}, admin: true }],
     refuses: (body) => {
       const { people, admin, dialect, vaults, claims } = (body ?? {}) as Named;
       if (claims === undefined) return false;
@@ -171,6 +186,7 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "the claims of a rule have names and values within their limits, and none twice (contract 27.3)",
     reason: "a schema does not compare a name with a JSON pointer",
+    example: ["NewRule", { issuer: "3fa85f64-5717-4562-b3fc-2c963f66afa6", claims: { sub: "a", "/sub": "b" }, vaults: {} }],
     refuses: (body) => {
       const { claims } = (body ?? {}) as Readonly<Record<string, unknown>>;
       return typeof claims === "object" && claims !== null && !parseValue(ruleClaims, claims, "").ok;
@@ -179,6 +195,7 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a token has vaults, or only reads backups or lists and has neither vaults nor what goes with them (contract 8.19, 8.20)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
+    example: ["NewToken", { name: "n" }],
     refuses: (body) => {
       const { vaults, binding, stale, delegate, backupsOnly, adminRead } = (body ?? {}) as Named;
       const others = [vaults, stale].some((one) => (one ?? null) !== null) || binding === true || delegate === true;
@@ -189,6 +206,10 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a token of the admin routes opens no vaults, and lives for an hour at most (contract 28.2)",
     reason: "a second schema of the whole body would hide the first one from generators of types",
+    example: [
+      "NewAuthorization",
+      { redirect_uri: "http://127.0.0.1:9/", code_challenge: "A".repeat(43), admin: true, vaults: {} },
+    ],
     refuses: (body) => {
       const { admin, vaults, expiresIn } = (body ?? {}) as Named;
       return admin === true && ((vaults ?? null) !== null || Number(expiresIn ?? 0) > LIMITS.adminLoginLifetime);
@@ -197,11 +218,13 @@ export const STRICTER: readonly Stricter[] = [
   {
     rule: "a code goes to a port of this machine (contract 28.3)",
     reason: "a pattern for the numbers of ports is unreadable; the document has the characters",
+    example: ["NewAuthorization", { redirect_uri: "http://127.0.0.1:99999/", code_challenge: "A".repeat(43) }],
     refuses: (body) => has(body, (value, key) => key === "redirect_uri" && isText(value) && !URL.canParse(value)),
   },
   {
     rule: "a list has at most so many entries (contract 8.15, 12.1, 16.1)",
     reason: "generators make a tuple of as many types of it",
+    example: ["NewItem", { category: "LOGIN", tags: Array(LIMITS.list + 1).fill("t") }],
     refuses: (body) => has(body, (value, key) => Array.isArray(value) && value.length > (ENTRIES[key] ?? LIMITS.list)),
   },
 ];
@@ -210,6 +233,7 @@ export const STRICTER: readonly Stricter[] = [
 interface Looser {
   readonly rule: string;
   readonly reason: string;
+  readonly example: Stricter["example"];
   readonly rewrite: (value: unknown, key: string) => unknown;
 }
 
@@ -219,11 +243,16 @@ export const LOOSER: readonly Looser[] = [
   {
     rule: "categories, types, purposes and character sets are accepted in any case (contract 2.9)",
     reason: "an enum gives clients a type, and a pattern for any case none",
+    example: [
+      "NewItem",
+      { category: "login", fields: [{ type: "Totp", purpose: "notes", recipe: { characterSets: ["digits"] } }] },
+    ],
     rewrite: (value, key) => (WORDS.has(key) && isText(value) && /^\w+$/.test(value) ? value.toUpperCase() : value),
   },
   {
     rule: "the op of a PATCH is accepted in any case (contract 6.1)",
     reason: "an enum gives clients a type, and a pattern for any case none",
+    example: ["Patch", [{ op: "REPLACE", path: "/title", value: "t" }]],
     rewrite: (value, key) => (key === "op" && isText(value) ? value.toLowerCase() : value),
   },
 ];
