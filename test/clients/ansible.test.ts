@@ -1,16 +1,51 @@
 import { describe, expect, it } from "vitest";
-import { ansible, codeword, GENERATE, INFO, titleQuery, PLAIN, randomCode, task } from "./ansible.ts";
-import { pythonJson } from "./encodings.ts";
-import { attach, ID, type SendRequest } from "./replay.ts";
+import { formEscape, pythonJson } from "./encodings.ts";
+import { attach, connectVault, ID, requester, type SendRequest } from "./replay.ts";
 
 /**
- * 1Password/ansible-onepasswordconnect-collection v2.2.1: the module generic_item.
+ * 1Password/ansible-onepasswordconnect-collection v2.2.1: the modules generic_item, item_info and field_info.
  *
  * Read: plugins/module_utils/api.py, vault.py, fields.py, const.py, specs.py, errors.py, util.py, plugins/modules/
  * generic_item.py, item_info.py, field_info.py, USAGEGUIDE.md, CHANGELOG.md. The module sends no PATCH, although its list of
  * methods with a body contains it. It distinguishes errors by the number `status` in the body, and recognizes 204 by the empty
  * body. It uses scheme and host of `hostname` and drops a path. The versions of Python and Ansible in the User-Agent are examples.
+ * item_info sends a name as an id first and searches by name after a 400 or 404; any other status ends the search. field_info requires `label`,
+ * `value` and `id` in every field, and fails when a section is null.
  */
+
+const ANSIBLE = {
+  "User-Agent": "op-connect-ansible/2.2.1 Python/3.11.7 Ansible/2.16.3",
+  "Content-Type": "application/json",
+  Accept: "application/json",
+};
+
+async function ansible(name?: string) {
+  const fresh = await connectVault(name);
+  return { ...fresh, request: requester(ANSIBLE, fresh.token) };
+}
+
+const titleQuery = (title: string) => `filter=${formEscape(`title eq "${title}"`)}`;
+
+const PLAIN = { section: null, recipe: null, generate: false };
+const GENERATE = { recipe: { length: 16, characterSets: ["DIGITS", "LETTERS"] }, generate: true, value: null };
+const INFO = { id: "5ad1b3c0-7f0e-4c43-9c2c-8a4d9e1f6b27", label: "Personal Info" }; // str(uuid4()) in the module, which differs each time
+
+/**
+ * The body that the module builds from a task. Fields have no ids, sections have the ids of the task, and absent values are
+ * null.
+ */
+const task = (vault: string, fields: object[], more: object = {}) => ({
+  title: "Club Membership",
+  vault: { id: vault },
+  category: "API_CREDENTIAL",
+  urls: [],
+  tags: [],
+  fields,
+  favorite: false,
+  ...more,
+});
+const codeword = { type: "CONCEALED", label: "Codeword", ...PLAIN, value: "hunter2", purpose: "" };
+const randomCode = { type: "CONCEALED", label: "Random Code", section: { id: INFO.id }, ...GENERATE, purpose: "" };
 
 /** `state: present` when the Item does not exist: the module searches it and creates it. */
 async function create(request: SendRequest, items: string, body: object) {
@@ -102,5 +137,49 @@ describe("generic_item", () => {
     expect((await request("DELETE", `${items}/${id}`)).status).toBe(204);
     expect((await request("GET", `${items}?${titleQuery("Club Membership")}`)).body).toEqual([]);
     expect((await request("DELETE", `${items}/${id}`)).body.status).toBe(404);
+  });
+});
+
+/** Encodes a text as quote() of Python. */
+const quote = (text: string) => encodeURIComponent(text).replaceAll("%2F", "/");
+
+describe("item_info", () => {
+  it("requests the names of vault and Item as ids (400), and then finds both by name", async () => {
+    const { request, vault, items } = await ansible("Office Expenses");
+    const { id } = (await request("POST", items, pythonJson(task(vault, [codeword], { title: "Business Visa" })))).body;
+    const pathWithName = `/v1/vaults/${quote("Office Expenses")}/items`;
+    expect((await request("GET", `${pathWithName}/${quote("Business Visa")}`)).body.status).toBe(400);
+    expect((await request("GET", `${pathWithName}?${titleQuery("Business Visa")}`)).body.status).toBe(400);
+    expect((await request("GET", "/v1/vaults")).body).toMatchObject([{ id: vault, name: "Office Expenses" }]);
+    expect((await request("GET", `${items}/${quote("Business Visa")}`)).body.status).toBe(400);
+    expect((await request("GET", `${items}?${titleQuery("Business Visa")}`)).body).toMatchObject([{ id }]);
+    expect((await request("GET", `${items}/${id}`)).status).toBe(200);
+  });
+
+  it.each(["a/b", "a/files", "50% + 1", "what?", "Büro", "x/files/y/content"])(
+    "requests the title %j as an id (400 or 404), and then finds the Item by title",
+    async (title) => {
+      const { request, vault, items } = await ansible();
+      const { id } = (await request("POST", items, pythonJson(task(vault, [codeword], { title })))).body;
+      expect((await request("GET", `${items}/${quote(title)}`)).body.status).toBeOneOf([400, 404]);
+      expect((await request("GET", `${items}?${titleQuery(title)}`)).body).toMatchObject([{ id }]);
+    },
+  );
+});
+
+describe("field_info", () => {
+  it("gets label, value and id in every field, the label in every section, and no section that is null", async () => {
+    const { request, vault, items } = await ansible();
+    const emptyField = { ...codeword, label: null, value: null };
+    const { id } = (
+      await request("POST", items, pythonJson(task(vault, [emptyField, codeword, randomCode], { sections: [INFO] })))
+    ).body;
+    const { body } = await request("GET", `${items}/${id}`);
+    const anyText = expect.any(String);
+    expect(body.fields.map((field: any) => [field.id, field.label, field.value])).toEqual(
+      [1, 2, 3].map(() => [anyText, anyText, anyText]),
+    );
+    expect(body.fields.map((field: any) => "section" in field)).toEqual([false, false, true]);
+    expect(body.sections).toEqual([INFO]);
   });
 });
