@@ -3,14 +3,12 @@ import { describe, expect, it } from "vitest";
 import type { Item } from "../../packages/cli/src/api/shapes.ts";
 import { isId, onlyOne } from "../../packages/cli/src/api/find.ts";
 import { safeName } from "../../packages/cli/src/files/get.ts";
-import { parseMode } from "../../packages/cli/src/frame/output-file.ts";
-import { withKnownAttributes } from "../../packages/cli/src/items/edit.ts";
+import { operationsOf, withKnownAttributes } from "../../packages/cli/src/items/edit.ts";
 import { newField, parseItem, versionOf } from "../../packages/cli/src/items/input.ts";
 import { isSecret } from "../../packages/cli/src/items/present.ts";
 import { parseFieldSource } from "../../packages/cli/src/items/sources.ts";
 import { secondsOf } from "../../packages/cli/src/frame/duration.ts";
 import { parsePermission, parseScope } from "../../packages/cli/src/tokens/issue.ts";
-import { parseEventStream } from "../../packages/client/src/server-sent-events.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 
 /** The parsers of what stands on a command line, and of what the service sends. */
@@ -34,17 +32,6 @@ describe("--field", () => {
   it.each(["pin=1234", "pin=generated", "pin=generate:8,all", "pin=", "pin=@", "pin", "=-"])("refuses %s", (text) =>
     expect(() => parseFieldSource(text)).toThrow(expect.objectContaining({ exit: "usage" })),
   );
-
-  it("repeats no part of a value that stands on the command line", () => {
-    const fault = (() => {
-      try {
-        return parseFieldSource("password=hunter2");
-      } catch (error) {
-        return JSON.stringify([error, (error as Error).message]);
-      }
-    })();
-    expect(fault).not.toContain("hunter2");
-  });
 });
 
 describe("tables", () => {
@@ -105,14 +92,6 @@ describe("the name of a download", () => {
     );
   });
 });
-
-it.each([
-  [undefined, 0o600],
-  ["0640", 0o640],
-  ["644", 0o644],
-])("--file-mode %s", (text, mode) => expect(parseMode(text)).toBe(mode));
-
-it.each(["rw", "0999", "17777", ""])("--file-mode refuses %j", (text) => expect(() => parseMode(text)).toThrow("octal"));
 
 it.each([
   ["0", 0],
@@ -179,24 +158,67 @@ it("a fault in JSON has its place, where it is known, and no part of the text", 
   expect(() => parseItem("[]", "stdin")).toThrow("stdin is not an item");
 });
 
-describe("server-sent events", () => {
-  const TEXT =
-    'id: 1\n\n: comment\n\nid: 2\nevent: item.created\ndata: {"item":"ü"}\n\nid: 3\r\nevent: x\r\ndata: a\r\ndata: b\r\n\r\nid: 4\ndata: cut';
+const field = (id: string, label: string, purpose = "") => ({ id, label, purpose, type: "STRING", value: "old" });
 
-  it("are read however the bytes are split", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat({ max: Buffer.byteLength(TEXT) })), async (places) => {
-        const bytes = Buffer.from(TEXT);
-        const ends = [...places.toSorted((one, other) => one - other), bytes.length];
-        const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
-        const events = [];
-        for await (const event of parseEventStream((async function* () { yield* chunks; })())) events.push(event); // oxfmt-ignore
-        expect(events).toEqual([
-          { id: "1", event: "message", data: "" },
-          { id: "2", event: "item.created", data: '{"item":"ü"}' },
-          { id: "3", event: "x", data: "a\nb" },
-        ]);
-      }),
-    );
+const EDITED = {
+  fields: [field("username", "User", "USERNAME"), field("password", "Passwort", "PASSWORD"), field("a/b~c", "host"), field("x", "pin"), field("y", "pin")],
+} as unknown as Item; // oxfmt-ignore
+
+const set = (text: string) => operationsOf(EDITED, {}, [{ ...parseFieldSource(text), value: { value: "new" } }]);
+
+describe("item edit by options", () => {
+  it.each([
+    ["by id", "username=-", [{ op: "replace", path: "/fields/username/value", value: "new" }]],
+    ["by label, with its id escaped", "host=-", [{ op: "replace", path: "/fields/a~1b~0c/value", value: "new" }]],
+    [
+      "with another type",
+      "host[concealed]=-",
+      [
+        { op: "replace", path: "/fields/a~1b~0c/type", value: "CONCEALED" },
+        { op: "replace", path: "/fields/a~1b~0c/value", value: "new" },
+      ],
+    ],
+    [
+      "that is new as a secret",
+      "token=-",
+      [{ op: "add", path: "/fields", value: { label: "token", type: "CONCEALED", value: "new" } }],
+    ],
+    ["that is new with its purpose", "notes=-", [{ op: "add", path: "/fields", value: { purpose: "NOTES", value: "new" } }]],
+  ])("sets a field %s", (_name, text, operations) => expect(set(text)).toEqual(operations));
+
+  it("sets the field of a purpose, whatever its id and label", () => {
+    const item = { fields: [field("f1", "Kennwort", "PASSWORD")] } as unknown as Item;
+    const fields = [{ ...parseFieldSource("password=-"), value: { value: "new" } }];
+    expect(operationsOf(item, {}, fields)).toEqual([{ op: "replace", path: "/fields/f1/value", value: "new" }]);
+  });
+
+  it("adds a field rather than change one that has no purpose", () => {
+    const item = { fields: [{ id: "f1", label: "other", type: "STRING", value: "old" }] } as unknown as Item;
+    const fields = [{ ...parseFieldSource("constructor=-"), value: { value: "new" } }];
+    const value = { label: "constructor", type: "CONCEALED", value: "new" };
+    expect(operationsOf(item, {}, fields)).toEqual([{ op: "add", path: "/fields", value }]);
+  });
+
+  it("removes a value before the service makes a new one", () => {
+    const fields = [{ ...parseFieldSource("host=generate:8"), value: { generate: true, recipe: { length: 8 } } as const }];
+    expect(operationsOf(EDITED, {}, fields)).toEqual([
+      { op: "remove", path: "/fields/a~1b~0c/value" },
+      { op: "add", path: "/fields/a~1b~0c/recipe", value: { length: 8 } },
+      { op: "add", path: "/fields/a~1b~0c/generate", value: true },
+    ]);
+  });
+
+  it("refuses a label of several fields, and one to remove that no field has", () => {
+    expect(() => set("pin=-")).toThrow(expect.objectContaining({ exit: "conflict" }));
+    expect(() => operationsOf(EDITED, { "remove-field": ["none"] }, [])).toThrow(expect.objectContaining({ exit: "notFound" }));
+  });
+
+  it("replaces the attributes that are given", () => {
+    expect(operationsOf(EDITED, { title: "t", tag: ["a"], url: ["https://a", "https://b"], favorite: "false" }, [])).toEqual([
+      { op: "replace", path: "/title", value: "t" },
+      { op: "replace", path: "/tags", value: ["a"] },
+      { op: "replace", path: "/urls", value: [{ href: "https://a", primary: true }, { href: "https://b" }] },
+      { op: "replace", path: "/favorite", value: false },
+    ]);
   });
 });

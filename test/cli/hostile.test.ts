@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runHere } from "./support/here.ts";
 import { HOSTILE, OBEYED, startHostileService } from "./support/hostile.ts";
 import { ASKING, lineOf } from "./support/lines.ts";
@@ -20,14 +20,8 @@ const MODES = {
 describe.each(ASKING.map((command) => [command.name, command] as const))("%s", (name, command) => {
   const ways = command.options["dry-run"] ? [[], ["--dry-run"]] : [[]];
   it.each(Object.entries(MODES))("prints what a service writes %s escaped", async (_, refuses) => {
-    const service = await startHostileService(refuses);
-    onTestFinished(service.close);
-    const env = {
-      ITEM_VAULT_HOST: service.url,
-      ITEM_VAULT_TOKEN: "token",
-      ITEM_VAULT_ADMIN_TOKEN: "admin",
-      ITEM_VAULT_TIMEOUT: "120",
-    };
+    const tokens = { ITEM_VAULT_TOKEN: "token", ITEM_VAULT_ADMIN_TOKEN: "admin" };
+    const env = { ...tokens, ITEM_VAULT_HOST: await startHostileService(refuses), ITEM_VAULT_TIMEOUT: "120" };
     // By its name, most of what the service has is not found: it is archived, ended or there twice.
     const lines = [lineOf(command, HOSTILE), lineOf(command, HOSTILE, ID)];
     for (const { args, input, env: more } of lines) {

@@ -1,24 +1,29 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { sealSnapshot } from "../../packages/cli/src/fallback/sealed-file.ts";
 import { createFetch } from "../../packages/cli/src/frame/fetch.ts";
 import { FAULTS, startDeafServer } from "./support/deaf.ts";
-import { runHere } from "./support/here.ts";
+import { fileOf, newFolder } from "./support/files.ts";
+import { ends, runHere } from "./support/here.ts";
 import { hurryTime } from "./support/hurry.ts";
 import { ASKING, lineOf, REFERENCE } from "./support/lines.ts";
 
 /** Every command ends when what answers is not the service, or when nothing answers. */
 
-const folder = mkdtempSync(join(tmpdir(), "item-vault-no-answer-"));
+/** Starts the server of a fault until the end of the test. Returns the variables of a command that asks it. */
+async function envOf(fault: (typeof FAULTS)[string]) {
+  return { ITEM_VAULT_HOST: await startDeafServer(fault), ITEM_VAULT_TOKEN: "token", ITEM_VAULT_ADMIN_TOKEN: "admin" };
+}
+
+/** A file of --fallback for a host. */
+const sealedFor = (host: string) => fileOf(sealSnapshot({ host, at: Date.now(), values: { [REFERENCE]: "kept" } }, "token"));
+
+const injectWith = (path: string, env: Readonly<Record<string, string>>) =>
+  runHere(["inject", "--fallback", path], { env, input: `x: ${REFERENCE}` });
 
 describe.each(Object.entries(FAULTS))("%s", (_, fault) => {
   it("ends every command with code 6, and in words", async () => {
     hurryTime();
-    const server = await startDeafServer(fault);
-    onTestFinished(server.close);
-    const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token", ITEM_VAULT_ADMIN_TOKEN: "admin" };
+    const env = await envOf(fault);
     const ran = await Promise.all(
       ASKING.map(async (command) => {
         const { args, ...line } = lineOf(command);
@@ -34,16 +39,11 @@ describe.each(Object.entries(FAULTS))("%s", (_, fault) => {
 
   it("makes inject and run use the values of --fallback", async () => {
     hurryTime();
-    const server = await startDeafServer(fault);
-    onTestFinished(server.close);
-    const snapshot = { host: server.url, at: Date.now(), values: { [REFERENCE]: "kept" } };
-    writeFileSync(join(folder, "sealed"), sealSnapshot(snapshot, "token"));
-    const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token", SECRET: REFERENCE };
-    const fallback = ["--fallback", join(folder, "sealed")];
-    const injected = await runHere(["inject", ...fallback], { env, input: `x: ${REFERENCE}` });
-    expect(injected).toMatchObject({ code: 0, stdout: "x: kept" });
+    const env = { ...(await envOf(fault)), SECRET: REFERENCE };
+    const path = sealedFor(env.ITEM_VAULT_HOST);
+    expect(await injectWith(path, env)).toMatchObject({ code: 0, stdout: "x: kept" });
     const command = ["--", "sh", "-c", 'test "$SECRET" = kept'];
-    expect(await runHere(["run", ...fallback, ...command], { env })).toMatchObject({ code: 0 });
+    expect(await runHere(["run", "--fallback", path, ...command], { env })).toMatchObject({ code: 0 });
   });
 });
 
@@ -55,50 +55,35 @@ it.each([
   hurryTime();
   const spy = vi.spyOn(globalThis, "fetch").mockRejectedValue(new TypeError("no network"));
   onTestFinished(() => spy.mockRestore());
-  const path = join(folder, "same-host");
-  writeFileSync(path, sealSnapshot({ host: stored, at: Date.now(), values: { [REFERENCE]: "kept" } }, "token"));
-  const env = { ITEM_VAULT_HOST: host, ITEM_VAULT_TOKEN: "token" };
-  const injected = await runHere(["inject", "--fallback", path], { env, input: `x: ${REFERENCE}` });
-  expect(injected).toMatchObject({ code: 0, stdout: "x: kept" });
+  const ran = await injectWith(sealedFor(stored), { ITEM_VAULT_HOST: host, ITEM_VAULT_TOKEN: "token" });
+  expect(ran).toMatchObject({ code: 0, stdout: "x: kept" });
 });
 
 it("names why a file of --fallback cannot be read, and says that there is none only when it is missing", async () => {
   hurryTime();
   const env = { ITEM_VAULT_HOST: "http://127.0.0.1:1", ITEM_VAULT_TOKEN: "token" };
-  const inject = (path: string) => runHere(["inject", "--fallback", path], { env, input: `x: ${REFERENCE}` });
-  const unreadable = await inject(folder);
-  expect(unreadable).toMatchObject({
-    code: 6,
-    stderr: expect.stringContaining("the fallback file cannot be read: it is a folder"),
-  });
-  expect(unreadable.stderr).toContain(`The fallback file is "${folder}".`);
-  const missing = await inject(join(folder, "missing"));
-  expect(missing).toMatchObject({ code: 6, stderr: expect.stringContaining("there is no fallback file") });
+  const folder = newFolder();
+  const words = ["the fallback file cannot be read: it is a folder", `The fallback file is "${folder}".`];
+  expect(await injectWith(folder, env)).toMatchObject(ends(6, ...words));
+  expect(await injectWith(`${folder}/missing`, env)).toMatchObject(ends(6, "there is no fallback file"));
 });
 
 it("--timeout and ITEM_VAULT_TIMEOUT say how long the service may be silent", async () => {
-  const server = await startDeafServer(FAULTS["a silent host"]!);
-  onTestFinished(server.close);
-  const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token" };
-  const byOption = await runHere(["whoami", "--timeout", "0.02"], { env: { ...env, ITEM_VAULT_TIMEOUT: "3600" } });
-  expect(byOption).toMatchObject({ code: 6, stderr: expect.stringContaining("did not answer within 0.02 s") });
-  const byVariable = await runHere(["whoami"], { env: { ...env, ITEM_VAULT_TIMEOUT: "0.03" } });
-  expect(byVariable).toMatchObject({ code: 6, stderr: expect.stringContaining("did not answer within 0.03 s") });
-  expect(await runHere(["whoami", "--timeout", "0"], { env })).toMatchObject({ code: 2 });
+  const env = await envOf(FAULTS["a silent host"]!);
+  const byOption = await runHere("whoami --timeout 0.02", { env: { ...env, ITEM_VAULT_TIMEOUT: "3600" } });
+  expect(byOption).toMatchObject(ends(6, "did not answer within 0.02 s"));
+  const byVariable = await runHere("whoami", { env: { ...env, ITEM_VAULT_TIMEOUT: "0.03" } });
+  expect(byVariable).toMatchObject(ends(6, "did not answer within 0.03 s"));
+  expect(await runHere("whoami --timeout 0", { env })).toMatchObject({ code: 2 });
 });
 
 it.each([
-  [10, ["whoami"]],
-  [60, ["vault", "list", "--admin"]],
-])("waits %i s for an answer unless it is told otherwise: %s", async (seconds, args) => {
+  [10, "whoami"],
+  [60, "vault list --admin"],
+])("waits %i s for an answer unless it is told otherwise: %s", async (seconds, line) => {
   hurryTime();
-  const server = await startDeafServer(FAULTS["a silent host"]!);
-  onTestFinished(server.close);
-  const env = { ITEM_VAULT_HOST: server.url, ITEM_VAULT_TOKEN: "token", ITEM_VAULT_ADMIN_TOKEN: "admin" };
-  expect(await runHere(args, { env })).toMatchObject({
-    code: 6,
-    stderr: expect.stringContaining(`did not answer within ${seconds} s`),
-  });
+  const env = await envOf(FAULTS["a silent host"]!);
+  expect(await runHere(line, { env })).toMatchObject(ends(6, `did not answer within ${seconds} s`));
 });
 
 /** A request whose bodies the test moves on. `passes`: so many milliseconds. */

@@ -20,7 +20,7 @@ import {
   readVault,
   type World,
 } from "./support/backup-world.ts";
-import { runHere } from "./support/here.ts";
+import { ends, runHere } from "./support/here.ts";
 import {
   expectedOf,
   filesBelow,
@@ -177,7 +177,7 @@ const expectNoSecret = ({ stderr, stdout }: Opened): void => {
 };
 
 const expectRefused = (one: Opened, words: string | RegExp): void => {
-  expect([one.code, one.stderr]).toEqual([1, expect.stringMatching(words)]);
+  expect(one).toMatchObject(ends(1, words));
   expect(existsSync(one.output)).toBe(false);
   expect(filesBelow(dirname(one.output))).toEqual([]);
   expectNoSecret(one);
@@ -262,7 +262,7 @@ describe("a backup of which a manifest or a part is damaged", () => {
       ["--leave-out"],
       KEYS,
     );
-    expect([one.code, one.stderr]).toEqual([7, expect.stringContaining(`of vault ${personal} is missing`)]);
+    expect(one).toMatchObject(ends(7, `of vault ${personal} is missing`));
     expect(writtenVault(one.output, production)).toEqual(expectedOf(answered.get(production)!));
     expect(existsSync(join(one.output, "vaults", personal))).toBe(false);
     expectNoSecret(one);
@@ -275,7 +275,7 @@ describe("what is no file", () => {
     expectRefused(await openBackup(without(part, put), [], KEYS), /part .* cannot be read/);
     const content = objects.find(isContent)!;
     const one = await openBackup(without(content, put), [], KEYS);
-    expect([one.code, one.stderr]).toEqual([7, expect.stringContaining("cannot be read")]);
+    expect(one).toMatchObject(ends(7, "cannot be read"));
     expect(readJson(one.output, "report.json").findings).toHaveLength(1);
   });
 });
@@ -292,7 +292,7 @@ describe("a content that is damaged or missing", () => {
     const written = await openEach(paths, damage);
     for (const [index, path] of paths.entries()) {
       const one = written[index]!;
-      expect([one.code, one.stderr]).toEqual([7, expect.stringContaining(path)]);
+      expect(one).toMatchObject(ends(7, path));
       expect(readJson(one.output, "report.json").findings).toHaveLength(1);
       const lost = path.split("/").at(-1)!;
       const others = (output: string) => filesBelow(output).filter((file) => !file.includes(`/${lost}`));
@@ -355,7 +355,7 @@ describe("a whole backup is refused, and nothing is written", () => {
     ],
   ])("%s", async (_, env, words) => {
     const one = await openBackup(folder, [], env);
-    expect([one.code, one.stderr]).toEqual([2, expect.stringContaining(words)]);
+    expect(one).toMatchObject(ends(2, words));
     expect(one.stderr).not.toContain("BwcH");
     expect(existsSync(one.output)).toBe(false);
   });
@@ -364,7 +364,7 @@ describe("a whole backup is refused, and nothing is written", () => {
     const output = temporaryFolder();
     writeFileSync(join(output, "mine"), "mine");
     const one = await openBackup(folder, [], KEYS, output);
-    expect([one.code, one.stderr]).toEqual([2, expect.stringContaining("exists already")]);
+    expect(one).toMatchObject(ends(2, "exists already"));
     expect(filesBelow(output)).toEqual(["mine"]);
   });
 });

@@ -1,8 +1,8 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -20,6 +20,8 @@ import { cut, widthOf } from "../../packages/cli/src/output/text.ts";
 import { isObeyedVariable } from "../../src/model/variables.ts";
 import { createVariableNames } from "../../packages/transfer/src/dotenv.ts";
 import { CHARACTER } from "../support/characters.ts";
+import { startApi } from "./support/api.ts";
+import { newFolder } from "./support/files.ts";
 import { runHere } from "./support/here.ts";
 import { vaultOf } from "./support/login.ts";
 
@@ -103,7 +105,7 @@ describe("dotenvOf", () => {
   const value = anyValue.filter((text) => holds(text) && text.isWellFormed());
 
   it("writes values that util.parseEnv and sh read back", () => {
-    const folder = mkdtempSync(join(tmpdir(), "item-vault-dotenv-"));
+    const folder = newFolder();
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 50 }), (values) => {
         const variables = values.map((each, place) => ({ name: `V${place}`, value: each, label: "v" }));
@@ -228,4 +230,85 @@ describe("names of variables", () => {
     const { stdout: shown } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
     expect(shown).toBe("/nowhere/PATH /nowhere/IFS /nowhere/LD_PRELOAD /nowhere/_ /nowhere/名前\n");
   });
+});
+
+/** `item get --format vars`: the values of an Item by label. */
+
+async function varsOf(item: object) {
+  const { env, create } = await vaultOf();
+  await create({ title: "Worker", category: "API_CREDENTIAL", ...item });
+  return runHere(["item", "get", "Worker", "--format", "vars"], { env });
+}
+
+it("vars are the values that references with the labels have, without Files and empty values", async () => {
+  const { vault, env, create, send } = await vaultOf();
+  const fields = [
+    { id: "f1", label: "API_KEY", type: "CONCEALED", value: 'a "quote", a line\nbreak and \u202E' },
+    { id: "f2", label: "code", type: "OTP", value: "GEZDGNBVGY3TQOJQ", section: { id: "s" } },
+    { id: "f3", label: "", value: "by its id" },
+    { id: "f4", label: "empty", value: "" },
+    { id: "f5", label: "__proto__", value: "own" },
+  ];
+  const { id } = await create({ title: "Worker", sections: [{ id: "s", label: "Admin" }], fields });
+  await send("POST", `/items/${id}/files?name=ca.pem`, "a certificate");
+  const ran = await runHere(["item", "get", "Worker", "--format", "vars"], { env });
+  expect(ran).toMatchObject({ code: 0, stderr: "" });
+  expect(ran.stdout).not.toContain("\u202E");
+  const expected = { API_KEY: fields[0]!.value, code: "GEZDGNBVGY3TQOJQ", f3: "by its id", ["__proto__"]: "own" };
+  expect(JSON.parse(ran.stdout)).toEqual(expected);
+  for (const [label, value] of Object.entries(expected))
+    expect(await runHere(["read", "-n", `op://${vault}/Worker/${label}`], { env })).toMatchObject({ code: 0, stdout: value });
+});
+
+it("vars leave out what no label names, and stderr has the labels without the values", async () => {
+  const ran = await varsOf({
+    sections: [{ id: "s", label: "Admin" }],
+    fields: [
+      { id: "f1", label: "Twice", value: "canary-1" },
+      { id: "f2", label: "TWICE", value: "canary-2" },
+      { id: "f3", label: "host", value: "first" },
+      { id: "f4", label: "host", value: "canary-3", section: { id: "s" } },
+      { id: "f5", label: "half", value: "" },
+      { id: "f6", label: "half", value: "canary-4" },
+    ],
+  });
+  expect(ran).toMatchObject({
+    code: 0,
+    stderr: 'Left out, because other fields have their labels: "Twice", "TWICE", "host", "half"\n',
+  });
+  expect(JSON.parse(ran.stdout)).toEqual({ host: "first" });
+});
+
+it("wrangler uploads each value as a secret of that name, by the line in docs/cli.md", async () => {
+  const { env, create } = await vaultOf();
+  const secrets = { DATABASE_URL: "postgres://app:p%40ss@db/shop", PRIVATE_KEY: "-----BEGIN\nmulti 'line' \"text\"\\\n" };
+  const fields = Object.entries(secrets).map(([label, value]) => ({ label, value, type: "CONCEALED" }));
+  await create({ title: "Shop secrets", fields });
+  const result = { success: true, errors: [], messages: [], result: { id: "v2" } };
+  const { url, requests } = await startApi(() => ({ body: result }));
+  const [, title, wrangler] = /^item-vault item get '(.+)' --format vars \| npx (wrangler versions secret bulk .*)$/m.exec(
+    readFileSync("docs/cli.md", "utf8"),
+  )!;
+  const vars = await runHere(["item", "get", title!, "--format", "vars"], { env });
+  const cwd = newFolder();
+  symlinkSync(resolve("node_modules"), join(cwd, "node_modules"));
+  const child = spawn("sh", ["-c", `node_modules/.bin/${wrangler}`], {
+    cwd,
+    env: {
+      PATH: process.env["PATH"]!,
+      HOME: cwd,
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
+      WRANGLER_SEND_METRICS: "false",
+      no_proxy: "127.0.0.1",
+      CLOUDFLARE_API_BASE_URL: url,
+      CLOUDFLARE_API_TOKEN: "t",
+      CLOUDFLARE_ACCOUNT_ID: "a",
+    },
+  });
+  child.stdin.end(vars.stdout);
+  const [output, code] = await Promise.all([textOf(child.stdout), new Promise((ended) => child.on("close", ended))]);
+  expect([code, output]).toEqual([0, expect.stringContaining("2 secrets created")]);
+  expect(requests.map(({ name }) => name)).toEqual(["PATCH /accounts/a/workers/workers/shop/versions/latest"]);
+  const uploaded = Object.entries(secrets).map(([name, value]) => [name, { type: "secret_text", text: value }]);
+  expect(JSON.parse(requests[0]!.body)).toMatchObject({ env: Object.fromEntries(uploaded) });
 });

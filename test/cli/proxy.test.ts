@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { describe, expect, inject, it, onTestFinished } from "vitest";
+import type { Socket } from "node:net";
+import { describe, expect, inject, it } from "vitest";
 import { freshVault } from "../sdk/support/vault.ts";
+import { listen } from "./support/api.ts";
+import { ends } from "./support/here.ts";
 import { runCli } from "./support/process.ts";
 
 /** HTTPS_PROXY, in a process: Node's own support is for the whole of it. */
@@ -19,10 +21,8 @@ async function startProxy(closes = false) {
     asked.push(`CONNECT ${url} ${JSON.stringify(headers)}`);
     socket.end(closes ? "" : "HTTP/1.1 403 Forbidden\r\n\r\n");
   });
-  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => server.close().closeAllConnections());
-  const { port } = server.address() as AddressInfo;
-  return { asked, proxy: `127.0.0.1:${port}` };
+  const url = await listen(server);
+  return { asked, proxy: new URL(url).host };
 }
 
 const hasSupport = "setGlobalProxyFromEnv" in (await import("node:http")).default;
@@ -38,7 +38,7 @@ describe.runIf(hasSupport)("a proxy", () => {
       for (const scheme of ["http://", ""]) {
         const { asked, proxy } = await startProxy();
         const ran = await whoami({ [name]: scheme + proxy });
-        expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining("go through HTTPS_PROXY; NO_PROXY names") });
+        expect(ran).toMatchObject(ends(6, "go through HTTPS_PROXY; NO_PROXY names"));
         expect(asked[0]).toMatch(/^CONNECT vault\.example\.invalid:443 /);
         expect(asked.join()).not.toContain("t0ken");
       }
@@ -72,7 +72,7 @@ describe("a proxy that is not used", () => {
     ["of another protocol", "socks5://127.0.0.1:9", []],
   ])("%s is named when the service does not answer", async (_, HTTPS_PROXY, through) => {
     const ran = await whoami({ HTTPS_PROXY }, through);
-    expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining("HTTPS_PROXY is set and not used") });
+    expect(ran).toMatchObject(ends(6, "HTTPS_PROXY is set and not used"));
     expect((await whoami({}, through)).stderr).not.toContain("PROXY");
   });
 });

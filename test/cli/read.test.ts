@@ -1,92 +1,110 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
-import { sendRequest } from "../sdk/support/vault.ts";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { CliError } from "../../packages/cli/src/frame/failure.ts";
+import { parseMode, writeWholeFile } from "../../packages/cli/src/frame/output-file.ts";
+import { fileOf, modeOf, newFolder } from "./support/files.ts";
+import { ends, runHere } from "./support/here.ts";
 import { vaultWithLogin } from "./support/login.ts";
-import { runHere } from "./support/here.ts";
+
+/** `read` and `inject`, and the files that commands write. */
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
-let folder: string;
 beforeAll(async () => {
   made = await vaultWithLogin();
-  folder = mkdtempSync(join(tmpdir(), "item-vault-"));
 });
-const run = (args: string[], input?: string, env: Record<string, string> = {}) =>
-  runHere(args, { env: { ...made.env, ...env }, ...(input === undefined ? {} : { input }) });
-const success = (stdout: string) => ({ code: 0, signal: null, stdout, stderr: "" });
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = newFolder();
+  path = join(folder, "secret");
+});
 
-describe("read", () => {
-  it("prints the value of a reference with a newline, and without one with -n", async () => {
-    expect(await run(["read", made.reference("password")])).toEqual(success("correct horse\n"));
-    expect(await run(["read", "-n", made.reference("password")])).toEqual(success("correct horse"));
-  });
+const run = (args: readonly string[], input = "") => runHere(args, { env: made.env, input });
+const success = { code: 0, stdout: "", stderr: "" };
 
+describe("read -o", () => {
   it("writes a file that only the user reads, and replaces it with --force only", async () => {
-    const path = join(folder, "secret");
     const args = ["read", made.reference("password"), "-o", path];
-    expect(await run(args)).toEqual(success(""));
-    expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual(["correct horse", 0o600]);
-    expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining("--force") });
-    expect(await run([...args, "--force", "--file-mode", "0640"])).toEqual(success(""));
-    expect(statSync(path).mode & 0o777).toBe(0o640);
+    expect(await run(args)).toMatchObject(success);
+    expect([readFileSync(path, "utf8"), modeOf(path)]).toEqual(["correct horse", 0o600]);
+    expect(await run(args)).toMatchObject(ends(2, "--force"));
+    expect(await run([...args, "--force", "--file-mode", "0640"])).toMatchObject(success);
+    expect(modeOf(path)).toBe(0o640);
   });
 
-  it("prints the bytes of a File that is no text", async () => {
+  it("writes the bytes of a File that is no text", async () => {
     const bytes = new Uint8Array([0, 255, 10, 13]);
-    await sendRequest("POST", `v1/vaults/${made.vault}/items/${made.item}/files?name=raw.bin`, made.token, bytes);
-    const path = join(folder, "raw");
-    expect(await run(["read", made.reference("raw.bin"), "-o", path])).toEqual(success(""));
+    await made.send("POST", `/items/${made.item}/files?name=raw.bin`, bytes);
+    expect(await run(["read", made.reference("raw.bin"), "-o", path])).toMatchObject(success);
     expect(new Uint8Array(readFileSync(path))).toEqual(bytes);
   });
 });
 
-describe("the exit code", () => {
-  it.each([
-    ["2 for a malformed reference", "read op://x", 2],
-    ["2 for an unknown option, which the message names", "read --nothing op://a/b/c", 2],
-    ["2 for a missing argument", "read", 2],
-    ["2 for an unknown command", "frobnicate", 2],
-    ["4 for a reference that names nothing", "read op://nothing/Database/password", 4],
-  ])("is %s", async (_, line, code) => {
-    expect(await run(line.split(" "))).toMatchObject({ code, stdout: "" });
-  });
-
-  it("is 3 for a token that the service refuses", async () => {
-    const refused = await run(["read", "op://a/b/c"], undefined, { ITEM_VAULT_TOKEN: "nonsense" });
-    expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining("refuses the token of ITEM_VAULT_TOKEN") });
-    expect(refused.stderr).not.toContain("nonsense");
-  });
-
-  it("is 6 for a service that does not answer", async () => {
-    expect(await run(["read", "op://a/b/c", "--host", "http://127.0.0.1:1"])).toMatchObject({ code: 6 });
-  });
-
-  it("is 3 without a token, with the name of the variable to set", async () => {
-    expect(await runHere(["read", "op://a/b/c"])).toMatchObject({ code: 3, stderr: expect.stringContaining("ITEM_VAULT_TOKEN") });
-  });
-});
-
 describe("inject", () => {
-  it("writes a template with the values of its references, from stdin to stdout", async () => {
-    const template = `user: ${made.reference("username")}\npassword: "{{ op://$V/\${ITEM:-Database}/password }}"\n`;
-    expect(await run(["inject"], template, { V: made.vault })).toEqual(success('user: ada\npassword: "correct horse"\n'));
-  });
-
   it("reads and writes files", async () => {
-    const [from, to] = [join(folder, "app.tpl"), join(folder, "app.conf")];
-    writeFileSync(from, made.reference("password"));
-    expect(await run(["inject", "-i", from, "-o", to])).toEqual(success(""));
-    expect([readFileSync(to, "utf8"), statSync(to).mode & 0o777]).toEqual(["correct horse", 0o600]);
+    expect(await run(["inject", "-i", fileOf(made.reference("password")), "-o", path])).toMatchObject(success);
+    expect([readFileSync(path, "utf8"), modeOf(path)]).toEqual(["correct horse", 0o600]);
   });
 
   it("writes nothing when one reference has no value, and names all that have none", async () => {
-    const path = join(folder, "never");
     const template = ["password", "nothing", "none"].map((field) => made.reference(field)).join("\n");
     const refused = await run(["inject", "-o", path], template);
-    expect(refused).toMatchObject({ code: 4, stdout: "" });
-    expect(refused.stderr).toContain(`${made.reference("nothing")}: The reference names no field`);
+    expect(refused).toMatchObject({ ...ends(4, `${made.reference("nothing")}: The reference names no field`), stdout: "" });
     expect(refused.stderr).toContain(made.reference("none"));
-    expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+    expect(existsSync(path)).toBe(false);
   });
 });
+
+async function* contentOf(...parts: (string | (() => void))[]) {
+  for (const part of parts) {
+    if (typeof part === "string") yield Buffer.from(part);
+    else await Promise.resolve(part());
+  }
+}
+
+const written = () => ({ files: readdirSync(folder), text: readFileSync(path, "utf8") });
+
+describe("a file of secrets", () => {
+  it("has the mode that was asked for, and the whole of a stream", async () => {
+    await writeWholeFile(path, contentOf("a", "b".repeat(200_000)), { mode: 0o666 });
+    expect([written(), modeOf(path)]).toEqual([{ files: ["secret"], text: `a${"b".repeat(200_000)}` }, 0o666]);
+  });
+
+  it("replaces no file that is made while the content arrives, unless by force", async () => {
+    const content = () => contentOf("new", () => writeFileSync(path, "theirs"));
+    await expect(writeWholeFile(path, content(), {})).rejects.toMatchObject({ message: `${path} already exists`, exit: "usage" });
+    expect(written()).toEqual({ files: ["secret"], text: "theirs" });
+    await writeWholeFile(path, content(), { force: true });
+    expect(written()).toEqual({ files: ["secret"], text: "new" });
+  });
+
+  it("is as before when the content fails, with the failure of the content", async () => {
+    writeFileSync(path, "old");
+    const failing = contentOf("new", () => {
+      throw new CliError("The download ended early");
+    });
+    await expect(writeWholeFile(path, failing, { force: true })).rejects.toThrow("The download ended early");
+    expect(written()).toEqual({ files: ["secret"], text: "old" });
+  });
+
+  it("is not written through a link that leads nowhere", async () => {
+    symlinkSync(join(folder, "elsewhere"), path);
+    await expect(writeWholeFile(path, "new", {})).rejects.toThrow("exists");
+    expect(readdirSync(folder)).toEqual(["secret"]);
+  });
+
+  it("that is a folder is refused, and a device is written to", async () => {
+    mkdirSync(path);
+    await expect(writeWholeFile(path, "new", { force: true })).rejects.toThrow("cannot be written: it is a folder");
+    await writeWholeFile("/dev/null", "new", {});
+  });
+});
+
+it.each([
+  [undefined, 0o600],
+  ["0640", 0o640],
+  ["644", 0o644],
+])("--file-mode %s", (text, mode) => expect(parseMode(text)).toBe(mode));
+
+it.each(["rw", "0999", "17777", ""])("--file-mode refuses %j", (text) => expect(() => parseMode(text)).toThrow("octal"));

@@ -1,27 +1,16 @@
-import { describe, expect, inject, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { QUEUED } from "../support/waits.ts";
-import { runHere } from "./support/here.ts";
-import { startServer } from "./support/workload.ts";
+import { startApi } from "./support/api.ts";
+import { ADMIN, runHere } from "./support/here.ts";
 
 /** The reports for auditors: `admin access-report` and `admin changes`. */
 
 const id = (digit: number) => `${String(digit).repeat(8)}-1111-4111-8111-111111111111`;
-const [VAULT, TOKEN, CHILD, ADA, PEOPLE_RULE, WORKLOAD_RULE, ITEM] = [1, 2, 3, 4, 5, 6, 7].map(id) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
-  string,
-];
-const [CREATED, CHANGED, USED, ENDS] = [1, 2, 3, 4].map((day) => `2026-11-0${day}T00:00:00.000Z`) as [
-  string,
-  string,
-  string,
-  string,
-];
+type Ids = readonly [string, string, string, string, string, string, string];
+const [VAULT, TOKEN, CHILD, ADA, PEOPLE_RULE, WORKLOAD_RULE, ITEM] = [1, 2, 3, 4, 5, 6, 7].map(id) as unknown as Ids;
+const day = (number: number) => `2026-11-0${number}T00:00:00.000Z`;
+const [CREATED, CHANGED, USED, ENDS] = [day(1), day(2), day(3), day(4)] as const;
 const TIMES = { createdAt: CREATED, expiresAt: ENDS };
 
 /** An entry of the log of the admin. */
@@ -37,29 +26,14 @@ const entry = (timestamp: string, actor: string, action: string, resource: objec
 const ANSWERS: Readonly<Record<string, readonly object[]>> = {
   "/v1/admin/vaults": [{ id: VAULT, name: "Production" }],
   "/v1/admin/tokens": [
-    { id: TOKEN, name: "ci", dialect: "uuid", vaults: { [VAULT]: "rw" }, delegate: true, ...TIMES },
-    {
-      id: CHILD,
-      name: "=run|1",
-      dialect: "uuid",
-      vaults: { [VAULT]: { permissions: "r", items: [ITEM] } },
-      parent: TOKEN,
-      ...TIMES,
-    },
+    { id: TOKEN, name: "ci", vaults: { [VAULT]: "rw" }, delegate: true, ...TIMES },
+    { id: CHILD, name: "=run|1", vaults: { [VAULT]: { permissions: "r", items: [ITEM] } }, parent: TOKEN, ...TIMES },
     { id: id(8), name: "copy", vaults: {}, admin: true, backupsOnly: true, ...TIMES },
     { id: id(9), name: "ended", vaults: { [VAULT]: "r" }, ...TIMES, endedAt: ENDS },
     { id: ITEM, broken: "integrity", ...TIMES },
   ],
   "/v1/admin/people": [
-    {
-      id: ADA,
-      email: "ada@example.com",
-      vaults: { [id(0)]: "r" },
-      admin: true,
-      rule: PEOPLE_RULE,
-      createdAt: CREATED,
-      updatedAt: CHANGED,
-    },
+    { id: ADA, email: "ada@example.com", vaults: { [id(0)]: "r" }, admin: true, rule: PEOPLE_RULE, ...TIMES, updatedAt: CHANGED },
   ],
   "/v1/admin/rules": [
     { id: PEOPLE_RULE, name: "platform, team", people: true, admin: true, vaults: {}, createdAt: CREATED },
@@ -74,25 +48,19 @@ const ANSWERS: Readonly<Record<string, readonly object[]>> = {
   [`/v1/admin/tokens/${TOKEN}/activity`]: [{ ...entry(USED, TOKEN, "READ", { type: "VAULT" }), log: VAULT }],
 };
 
-/** A service with these answers; other lists are empty. `requests` has the paths with their queries. */
+/** A service with these answers; other lists are empty. A page of the log has two entries. */
 async function startAdmin(changed: Readonly<Record<string, readonly object[] | number>> = {}) {
-  const requests: string[] = [];
   const answers = { ...ANSWERS, ...changed };
-  const url = await startServer((incoming, reply) => {
-    requests.push(incoming.url!);
-    const { pathname, searchParams } = new URL(incoming.url!, "http://localhost");
+  const { env, requests } = await startApi(({ url }) => {
+    const { pathname, searchParams } = new URL(url, "http://localhost");
     const answer = answers[pathname] ?? [];
-    if (typeof answer === "number") {
-      reply.writeHead(answer, { "Request-Id": "1" }).end(JSON.stringify({ status: answer, message: "refused" }));
-      return;
-    }
-    // Two entries a page of the log.
-    const isLog = pathname === "/v1/admin/activity";
+    if (typeof answer === "number") return { status: answer, body: { status: answer, message: "refused" } };
+    if (pathname !== "/v1/admin/activity") return { body: answer };
     const first = Number(searchParams.get("before") ?? 0);
-    const next = isLog && first + 2 < answer.length ? { Link: `<http://x${pathname}?before=${first + 2}>; rel="next"` } : {};
-    reply.writeHead(200, { "Request-Id": "1", ...next }).end(JSON.stringify(isLog ? answer.slice(first, first + 2) : answer));
+    const body = answer.slice(first, first + 2);
+    if (first + 2 >= answer.length) return { body };
+    return { headers: { Link: `<http://x${pathname}?before=${first + 2}>; rel="next"` }, body };
   });
-  const env = { ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: "admin" };
   return { run: (...args: readonly string[]) => runHere(["admin", ...args], { env }), requests };
 }
 
@@ -136,7 +104,7 @@ describe("admin access-report", () => {
     const vault = await makeVault("Listed");
     const { id: issued } = await admin("POST", "tokens", { name: "listed", vaults: { [vault]: "r" } });
     const { token } = await admin("POST", "tokens", { name: "reports", adminRead: true });
-    const { code, stdout, stderr } = await runHere(["admin", "access-report"], { env: { ITEM_VAULT_ADMIN_TOKEN: token } });
+    const { code, stdout, stderr } = await runHere("admin access-report", { env: { ITEM_VAULT_ADMIN_TOKEN: token } });
     expect([code, stderr]).toEqual([0, "This token reads no log: the last uses and some issuers are missing\n"]);
     const row = stdout.split("\n").filter((line) => line.includes(issued));
     expect(row).toEqual([expect.stringMatching(/^token,listed,.*Z,,an administrator,/)]);
@@ -147,9 +115,8 @@ describe("admin access-report", () => {
     const vault = await makeVault("Reported");
     const { token, id: issued } = await admin("POST", "tokens", { name: "reported", vaults: { [vault]: "r" } });
     await sendRequest("GET", `v1/vaults/${vault}/items`, token);
-    const env = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN };
     await vi.waitFor(async () => {
-      const { stdout } = await runHere(["admin", "access-report"], { env });
+      const { stdout } = await runHere("admin access-report", { env: ADMIN });
       const row = stdout.split("\n").filter((line) => line.includes(issued));
       expect(row).toEqual([
         expect.stringMatching(new RegExp(`^token,reported,${issued},Reported,${vault},,r,(\\S+Z,){2}admin,`)),
@@ -197,7 +164,7 @@ describe("admin changes", () => {
   it("ask for no page after the first entry that is older than --since", async () => {
     const { run, requests } = await startAdmin(changes);
     expect((await run("changes", "--since", ENDS)).stderr).toBe("");
-    expect(requests.filter((path) => path.startsWith("/v1/admin/activity"))).toHaveLength(3);
+    expect(requests.filter(({ url }) => url.startsWith("/v1/admin/activity"))).toHaveLength(3);
   });
 
   it("have in JSON the entries with the names beside the ids", async () => {

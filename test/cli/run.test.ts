@@ -1,37 +1,34 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { admin, sendRequest } from "../sdk/support/vault.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
+import { fileOf, newFolder } from "./support/files.ts";
 import { vaultOf, vaultWithLogin } from "./support/login.ts";
-import { runHere } from "./support/here.ts";
+import { ends, runHere } from "./support/here.ts";
 import { type Running, runCli, startCli } from "./support/process.ts";
 import { type Interceptor, startProxy } from "./support/interceptor.ts";
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
-let folder: string;
 let proxy: Interceptor;
 beforeAll(async () => {
   [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
-  folder = mkdtempSync(join(tmpdir(), "item-vault-"));
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await proxy.close();
-});
+afterAll(() => proxy.close());
 
 const setPassword = (token: string, vault: string, item: string, value: string) =>
   sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/fields/password/value", value }]);
-let fileCount = 0;
-function fileOf(content: string, mode = 0o644): string {
-  const path = join(folder, `file-${++fileCount}.cjs`);
-  writeFileSync(path, content, { mode });
+
+function executable(content: string): string {
+  const path = fileOf(content);
+  chmodSync(path, 0o755);
   return path;
 }
+
 function linkToItself(): string {
-  symlinkSync(join(folder, "loop"), join(folder, "loop"));
-  return join(folder, "loop");
+  const path = join(newFolder(), "loop");
+  symlinkSync(path, path);
+  return path;
 }
 
 /** Modules that run before the command line. The first one leaves no open file for the command; the others stand for a machine without memory. */
@@ -73,9 +70,8 @@ describe("the command that run starts", () => {
   });
 
   it("gets the variables of env files: a later file goes first, and a file goes before the environment", async () => {
-    writeFileSync(join(folder, "one.env"), `A=file\nB=one # comment\nURL="pg://op://$V/Database/username@host"\nC='$HOME'\n`);
-    writeFileSync(join(folder, "two.env"), "B=two\n");
-    const files = ["one.env", "two.env"].flatMap((name) => ["--env", join(folder, name)]);
+    const one = `A=file\nB=one # comment\nURL="pg://op://$V/Database/username@host"\nC='$HOME'\n`;
+    const files = [one, "B=two\n"].flatMap((content) => ["--env", fileOf(content)]);
     const shown = print("['A','B','C'].map((n) => process.env[n]) + process.env.URL.length");
     const ran = await run([...files, ...shown], { A: "shell", V: made.vault });
     expect(ran).toMatchObject({ code: 0, stdout: `file,two,$HOME${"pg://ada@host".length}` });
@@ -89,7 +85,7 @@ describe("the command that run starts", () => {
   it.each([
     ["has no name", () => ""],
     ["does not exist", () => "no-such-command"],
-    ["has no interpreter", () => fileOf("#!/no/such/interpreter\n", 0o755)],
+    ["has no interpreter", () => executable("#!/no/such/interpreter\n")],
   ])("that %s is a 127", async (_, command) => {
     const stderr = "item-vault: The command, or the interpreter of its script, does not exist\n";
     expect(await run(["--", command()])).toMatchObject({ code: 127, stdout: "", stderr });
@@ -98,7 +94,7 @@ describe("the command that run starts", () => {
   const LONG = "x".repeat(200_000);
   it.each<[string, () => string[], RegExp, Record<string, string>?]>([
     ["is not executable", () => [fileOf("text")], /permission denied \(EACCES\)/],
-    ["is a folder", () => [folder], /permission denied \(EACCES\)/],
+    ["is a folder", () => [newFolder()], /permission denied \(EACCES\)/],
     ["is below a file", () => [`${fileOf("text")}/x`], /not a directory \(ENOTDIR\)/],
     ["is a link to itself", () => [linkToItself()], /too many symbolic links encountered \(ELOOP\)/],
     ["has a name that is too long", () => ["x".repeat(5_000)], /name too long \(ENAMETOOLONG\)/],
@@ -117,10 +113,10 @@ describe("the command that run starts", () => {
   });
 
   it.each(["EMFILE", "ENOMEM", "EAGAIN"])("is a 126 when the machine refuses it with %s", async (code) => {
-    const hook = fileOf(HOOKS[code as keyof typeof HOOKS]);
+    const hook = fileOf(HOOKS[code as keyof typeof HOOKS], "hook.cjs");
     const through = ["sh", "-c", 'ulimit -n 100; exec "$@"', "sh"];
     const ran = await runCli(["run", "--", "true"], { env: envOf({ NODE_OPTIONS: `--require=${hook}` }), through });
-    expect(ran).toMatchObject({ code: 126, stderr: expect.stringMatching(new RegExp(`cannot run: .* \\(${code}\\)\n$`)) });
+    expect(ran).toMatchObject(ends(126, new RegExp(`cannot run: .* \\(${code}\\)\n$`)));
   });
 
   it("does not start when a reference has no value", async () => {
@@ -150,16 +146,14 @@ describe("the references of run", () => {
     ["a reference of the shell", (reference: string) => reference, "ada"],
     ["a plain value of the shell", () => "plain", "ada"],
   ])("of an env file go before %s", async (_, own, wanted) => {
-    const file = join(folder, "references.env");
-    writeFileSync(file, `SECRET=${made.reference("username")}\n`);
+    const file = fileOf(`SECRET=${made.reference("username")}\n`);
     const env = { SECRET: own(made.reference("password")), WANTED: wanted };
     expect(await run(["--env", file, ...shown], env)).toMatchObject({ code: 0 });
   });
 
   it("of the shell give way to a plain value of an env file, and are not asked for", async () => {
-    writeFileSync(join(folder, "plain.env"), "SECRET=plain\n");
     const env = { SECRET: made.reference("nothing"), WANTED: "plain" };
-    expect(await run(["--env", join(folder, "plain.env"), ...shown], env)).toMatchObject({ code: 0 });
+    expect(await run(["--env", fileOf("SECRET=plain\n"), ...shown], env)).toMatchObject({ code: 0 });
   });
 
   it.each<[string, (reference: string) => string]>([
@@ -173,8 +167,7 @@ describe("the references of run", () => {
     const fields = ["my", "my pass"].map((label) => ({ label, type: "CONCEALED", value: `value of ${label}` }));
     const { id } = await create({ title: "Two", fields });
     const value = written(`op://${vault}/${id}/my pass`);
-    const file = join(folder, "blanks.env");
-    writeFileSync(file, `IN_FILE="${value.replaceAll("\r", "\\r")}"\n`);
+    const file = fileOf(`IN_FILE="${value.replaceAll("\r", "\\r")}"\n`);
     const both = print(
       "JSON.stringify([process.env.IN_SHELL, process.env.IN_FILE].map((text) => text.replace('value of', 'it')))",
     );
@@ -203,36 +196,22 @@ describe("the references of run", () => {
   );
 
   it("of a file are refused where a blank may be the end or a part of a name", async () => {
-    const file = join(folder, "ambiguous.env");
-    writeFileSync(file, "NAMED=op://v/i/my pass!\n");
-    const ran = await run(["--env", file, ...print("'started'")]);
-    expect(ran).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("NAMED: The reference may end at the space"),
-    });
+    const ran = await run(["--env", fileOf("NAMED=op://v/i/my pass!\n"), ...print("'started'")]);
+    expect(ran).toMatchObject({ ...ends(2, "NAMED: The reference may end at the space"), stdout: "" });
   });
 
   it("are none in a file where the template has them as text, and stderr has nothing", async () => {
-    const file = join(folder, "text.env");
-    writeFileSync(file, `TEXT='{{ "op://v/i/f" }} loop://a/b'\n`);
-    expect(await run(["--env", file, ...print("process.env.TEXT")])).toMatchObject({
-      stdout: "op://v/i/f loop://a/b",
-      stderr: "",
-    });
+    const file = fileOf(`TEXT='{{ "op://v/i/f" }} loop://a/b'\n`);
+    const expected = { stdout: "op://v/i/f loop://a/b", stderr: "" };
+    expect(await run(["--env", file, ...print("process.env.TEXT")])).toMatchObject(expected);
   });
 
   it("name no File that is no text, and the command does not start", async () => {
-    const { vault, token, create } = await vaultOf();
+    const { vault, env, create, send } = await vaultOf();
     const { id } = await create({ title: "Server" });
-    await sendRequest("POST", `v1/vaults/${vault}/items/${id}/files?name=key.der`, token, new Uint8Array([0xff, 0xfe, 0]));
-    const env = { SECRET: `op://${vault}/Server/key.der`, ITEM_VAULT_TOKEN: token };
-    const ran = await run(print("'started'"), env);
-    expect(ran).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringContaining("is a binary file, which `item-vault read -o FILE` writes"),
-    });
+    await send("POST", `/items/${id}/files?name=key.der`, new Uint8Array([0xff, 0xfe, 0]));
+    const ran = await run(print("'started'"), { ...env, SECRET: `op://${vault}/Server/key.der` });
+    expect(ran).toMatchObject({ ...ends(1, "is a binary file, which `item-vault read -o FILE` writes"), stdout: "" });
   });
 });
 
@@ -246,15 +225,8 @@ describe("the output of the command", () => {
 
   it("shows values that are too short or too common to be masked, and stderr names their variables", async () => {
     const { vault, env, create } = await vaultOf();
-    const fields = Object.entries({
-      blank: " ",
-      one: "a",
-      word: "true",
-      port: "8080",
-      pin: "x4-z",
-      long: "correct horse",
-      empty: "",
-    });
+    const values = { blank: " ", one: "a", word: "true", port: "8080", pin: "x4-z", long: "correct horse", empty: "" };
+    const fields = Object.entries(values);
     await create({ title: "Short", fields: fields.map(([id, value]) => ({ id, value, type: "CONCEALED" })) });
     const variables = Object.fromEntries(fields.map(([id]) => [`V_${id.toUpperCase()}`, `op://${vault}/Short/${id}`]));
     const file = fileOf("V_URL=pg://op://$V/Short/word@host:op://$V/Short/port\n");
@@ -263,10 +235,8 @@ describe("the output of the command", () => {
     expect(ran).toMatchObject({
       code: 0,
       stdout: "a true banana on 8080, <concealed by item-vault> x4-zz <concealed by item-vault>\n",
+      stderr: "item-vault: not masked, because the values are short or common: V_BLANK, V_ONE, V_WORD, V_PORT, V_URL\n",
     });
-    expect(ran.stderr).toBe(
-      "item-vault: not masked, because the values are short or common: V_BLANK, V_ONE, V_WORD, V_PORT, V_URL\n",
-    );
   });
 
   it.each([
@@ -277,10 +247,7 @@ describe("the output of the command", () => {
     const ran = await runProcess(["--", "sh", "-c", script]);
     const [background = "no number"] = /\d+/.exec(ran.stdout) ?? [];
     process.kill(Number(background), "SIGKILL"); // throws if `run` has waited for its end
-    expect(ran).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/^item-vault: the command has ended, but a background process/),
-    });
+    expect(ran).toMatchObject(ends(0, /^item-vault: the command has ended, but a background process/));
     expect(ran.stdout.replace(/\d+\n?/, "")).toMatch(rest);
   });
 
@@ -331,7 +298,7 @@ describe("the requests of run", () => {
 
 describe("--fallback", () => {
   it("uses the values of an earlier run when the service is away, tells their age, and never after a refusal", async () => {
-    const path = join(folder, "fallback");
+    const path = join(newFolder(), "fallback");
     const env = { ITEM_VAULT_HOST: proxy.url };
     const args = ["--fallback", path, ...printLength];
     expect(await run(args, env)).toMatchObject({ code: 0, stdout: "13", stderr: "" });
@@ -370,7 +337,7 @@ describe("a file of --fallback that cannot be written", () => {
       "x: ada",
     ],
   ])("does not stop %s, which tells it on stderr without a secret", async (_, start, stdout) => {
-    const ran = await start(join(folder, "missing", "fallback"));
+    const ran = await start(join(newFolder(), "missing", "fallback"));
     expect(ran).toMatchObject({
       code: 0,
       stdout,

@@ -1,24 +1,23 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
+import { createDemo, loadDemo } from "../../scripts/demo.ts";
 import { ensureSecrets } from "../../scripts/secrets.ts";
+import { sendRequest } from "../sdk/support/vault.ts";
+import { fileOf, modeOf, newFolder } from "./support/files.ts";
+
+/** `npm start` (CONTRIBUTING.md). */
 
 it("npm start names to wrangler every variable of .dev.vars that it does not read by itself, and no value", () => {
-  const path = join(mkdtempSync(join(tmpdir(), "item-vault-")), ".dev.vars");
   const secrets = "ADMIN_TOKEN=a\nMETRICS_TOKEN=m\nROOT_KEYS='{}'\n";
-  writeFileSync(path, `${secrets}WEBHOOK_TEST_ORIGIN=http://127.0.0.1:9000\nTOKENS_NOT_BEFORE=2026-11-22T00:00:00Z\n`);
-  const { adminToken, variables } = ensureSecrets(path);
+  const others = "WEBHOOK_TEST_ORIGIN=http://127.0.0.1:9000\nTOKENS_NOT_BEFORE=2026-11-22T00:00:00Z\n";
+  const { adminToken, variables } = ensureSecrets(fileOf(secrets + others, ".dev.vars"));
   expect([adminToken, variables.toSorted()]).toEqual(["a", ["TOKENS_NOT_BEFORE", "WEBHOOK_TEST_ORIGIN"]]);
 });
 
 /** The path of a `.dev.vars` with a text, or where there is none. */
-function pathOf(text?: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), "item-vault-")), ".dev.vars");
-  if (text !== undefined) writeFileSync(path, text);
-  return path;
-}
+const pathOf = (text?: string) => (text === undefined ? join(newFolder(), ".dev.vars") : fileOf(text, ".dev.vars"));
 
 describe("npm start -- --restore", () => {
   it.each([
@@ -28,7 +27,7 @@ describe("npm start -- --restore", () => {
     const path = pathOf(text);
     chmodSync(path, 0o644);
     ensureSecrets(path, true);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(modeOf(path)).toBe(0o600);
   });
 
   it.each([
@@ -48,4 +47,18 @@ describe("npm start -- --restore", () => {
     const { ROOT_KEYS, ADMIN_TOKEN, METRICS_TOKEN } = parseEnv(readFileSync(path, "utf8"));
     expect([ROOT_KEYS, ADMIN_TOKEN, METRICS_TOKEN]).toEqual(["{}", adminToken, expect.stringMatching(/^.{32,}$/)]);
   });
+});
+
+it("the demo of npm start whose item is gone is made again, and its token is revoked", async () => {
+  const path = join(newFolder(), "demo.json");
+  const base = new URL(inject("url")).origin;
+  const make = () => createDemo(base, inject("secrets").ADMIN_TOKEN, path);
+  const first = await make();
+  expect(await make()).toEqual(first);
+  await sendRequest("DELETE", `v1/vaults/${first.vault}/items/${first.item}`, first.token);
+  const second = await make();
+  expect([second.vault, loadDemo(path)]).toEqual([first.vault, second]);
+  await expect(sendRequest("GET", "v1/token", first.token)).rejects.toThrow("401");
+  expect(await sendRequest("GET", "v1/token", second.token)).toMatchObject({ name: "demo" });
+  await expect(sendRequest("GET", "v1/token", first.token)).rejects.toThrow("401");
 });

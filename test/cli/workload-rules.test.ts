@@ -1,8 +1,8 @@
-import { text as textOf } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { parseClaim } from "../../packages/cli/src/tokens/rules.ts";
-import { runHere } from "./support/here.ts";
-import { startServer, tokenFile } from "./support/workload.ts";
+import { startApi } from "./support/api.ts";
+import { fileOf } from "./support/files.ts";
+import { ends, prints, runHere } from "./support/here.ts";
 
 /** The commands of issuers and rules, with a server that answers as the API does. */
 
@@ -41,15 +41,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
 };
 
 async function startAdmin() {
-  const requests: { readonly name: string; readonly body: unknown }[] = [];
-  const url = await startServer(async (incoming, reply) => {
-    const name = `${incoming.method} ${incoming.url}`;
-    const body = await textOf(incoming);
-    requests.push({ name, body: body === "" ? undefined : JSON.parse(body) });
-    reply.writeHead(ANSWERS[name] ? 200 : 404, { "Request-Id": "1" }).end(JSON.stringify(ANSWERS[name] ?? {}));
-  });
-  const env = { ITEM_VAULT_HOST: url, ITEM_VAULT_ADMIN_TOKEN: "admin" };
-  return { run: (...args: readonly string[]) => runHere(args, { env }), requests };
+  const { env, requests, names } = await startApi(({ name }) => (ANSWERS[name] ? { body: ANSWERS[name] } : { status: 404 }));
+  const run = (...args: readonly string[]) => runHere(args, { env });
+  return { run, names, sent: () => requests.map(({ name, body }) => ({ name, body: body && JSON.parse(body) })) };
 }
 
 const CLAIMS = ["--claim", "repository_id=1", "--claim", "ref_protected:=true"];
@@ -61,25 +55,25 @@ describe("issuer create", () => {
     [["--preset", "buildkite"], { issuer: "https://agent.buildkite.com", preset: "buildkite" }],
     [["--preset", "gitlab", "--url", "https://git.example"], { issuer: "https://git.example", preset: "gitlab" }],
     [["--url", "https://idp.example", "--once", "no"], { issuer: "https://idp.example", once: false }],
-    [["--url", "https://idp.example", "--jwks", tokenFile('{"keys":[]}')], { issuer: "https://idp.example", jwks: { keys: [] } }],
+    [["--url", "https://idp.example", "--jwks", fileOf('{"keys":[]}')], { issuer: "https://idp.example", jwks: { keys: [] } }],
   ])("with %s sends the issuer", async (args, expected) => {
-    const { run, requests } = await startAdmin();
+    const { run, sent } = await startAdmin();
     expect(await run("issuer", "create", "A", ...args)).toMatchObject({ code: 0 });
-    expect(requests).toEqual([{ name: "POST /v1/admin/issuers", body: { name: "A", ...expected } }]);
+    expect(sent()).toEqual([{ name: "POST /v1/admin/issuers", body: { name: "A", ...expected } }]);
   });
 
   it.each([
     ["a URL", [], "--url"],
     ["the URL of a cluster", ["--preset", "kubernetes"], "--url"],
     ["a file of keys", ["--url", "https://a.example", "--jwks", "/nowhere"], "cannot be read: it does not exist"],
-    ["JSON in the file", ["--url", "https://a.example", "--jwks", tokenFile("-----BEGIN PRIVATE KEY")], "is not JSON"],
-    ["a set in the file", ["--url", "https://a.example", "--jwks", tokenFile("[]")], "is not a JWK set"],
+    ["JSON in the file", ["--url", "https://a.example", "--jwks", fileOf("-----BEGIN PRIVATE KEY")], "is not JSON"],
+    ["a set in the file", ["--url", "https://a.example", "--jwks", fileOf("[]")], "is not a JWK set"],
   ])("without %s sends nothing, and shows no part of a file", async (_, args, message) => {
-    const { run, requests } = await startAdmin();
+    const { run, sent } = await startAdmin();
     const ran = await run("issuer", "create", "A", ...args);
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(ran).toMatchObject(ends(2, message));
     expect(ran.stderr).not.toContain("PRIVATE");
-    expect(requests).toEqual([]);
+    expect(sent()).toEqual([]);
   });
 });
 
@@ -88,19 +82,18 @@ describe("rule create and rule test", () => {
     ["create", "POST /v1/admin/rules"],
     ["test", "POST /v1/admin/rules/test"],
   ])("%s sends the rule, with the ids of what is named", async (command, name) => {
-    const { run, requests } = await startAdmin();
+    const { run, sent } = await startAdmin();
     const more = ["--vault", "Production=rw", "--lifetime", "30m", "--dialect", "connect", "--any-repository"];
     expect(await run("rule", command, "--issuer", "GitHub", ...CLAIMS, ...more, "--format", "json")).toMatchObject({ code: 0 });
     const { id: _id, createdAt: _createdAt, ...rule } = RULE;
     const body = { ...rule, lifetime: 1800, dialect: "connect", anyRepository: true };
-    expect(requests.at(-1)).toEqual({ name, body });
+    expect(sent().at(-1)).toEqual({ name, body });
   });
 
   it("with ids send one request, where no table needs names", async () => {
-    const { run, requests } = await startAdmin();
+    const { run, sent } = await startAdmin();
     await run("rule", "create", "--issuer", ISSUER.id, ...CLAIMS, "--vault", VAULT.id, "--allow-subject", "--format", "json");
-    expect(requests.map(({ name }) => name)).toEqual(["POST /v1/admin/rules"]);
-    expect(requests[0]!.body).toMatchObject({ vaults: { [VAULT.id]: "r" }, allowSubject: true });
+    expect(sent()).toMatchObject([{ name: "POST /v1/admin/rules", body: { vaults: { [VAULT.id]: "r" }, allowSubject: true } }]);
   });
 
   it.each([
@@ -109,49 +102,30 @@ describe("rule create and rule test", () => {
     ["with a claim twice", ["--issuer", "GitHub", "--claim", "a=1", "--claim", "a:=1"], "twice"],
     ["with a value that is no JSON of a claim", ["--issuer", "GitHub", "--claim", "a:=[1]"], "--claim"],
   ])("%s send nothing", async (_, args, message) => {
-    const { run, requests } = await startAdmin();
-    expect(await run("rule", "create", "--vault", VAULT.id, ...args)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(message),
-    });
-    expect(requests).toEqual([]);
+    const { run, sent } = await startAdmin();
+    expect(await run("rule", "create", "--vault", VAULT.id, ...args)).toMatchObject(ends(2, message));
+    expect(sent()).toEqual([]);
   });
 });
 
 it.each([
-  [
-    ["issuer", "list"],
-    [ISSUER.id, "GitHub", "https://issuer.example", "(cannot be decrypted)"],
-  ],
-  [
-    ["issuer", "get", "GitHub"],
-    [ISSUER.id, "github"],
-  ],
-  [
-    ["rule", "list"],
-    [RULE.id, "repository_id=1 ref_protected:=true", "(cannot be decrypted)"],
-  ],
-  [
-    ["rule", "get", RULE.id],
-    ["Issuer    GitHub", "Vault     Production rw", "15 minutes", "2026-11-22 03:00:00"],
-  ],
-  [
-    ["rule", "test", "--issuer", "GitHub", ...CLAIMS],
-    [ISSUER.id, "no", "repository_id ref"],
-  ],
-])("%s shows what the service answers", async (args, texts) => {
-  const { stdout, code } = await (await startAdmin()).run(...args);
-  for (const text of texts) expect(stdout).toContain(text);
-  expect(code).toBe(0);
+  ["issuer list", [ISSUER.id, "GitHub", "https://issuer.example", "(cannot be decrypted)"]],
+  ["issuer get GitHub", [ISSUER.id, "github"]],
+  ["rule list", [RULE.id, "repository_id=1 ref_protected:=true", "(cannot be decrypted)"]],
+  [`rule get ${RULE.id}`, ["Issuer    GitHub", "Vault     Production rw", "15 minutes", "2026-11-22 03:00:00"]],
+  [`rule test --issuer GitHub ${CLAIMS.join(" ")}`, [ISSUER.id, "no", "repository_id ref"]],
+])("%s shows what the service answers", async (line, texts) => {
+  const { run } = await startAdmin();
+  expect(await run(...line.split(" "))).toMatchObject(prints(0, ...texts));
 });
 
 it.each([
-  [["issuer", "delete", "GitHub"], `DELETE /v1/admin/issuers/${ISSUER.id}`],
-  [["rule", "delete", RULE.id], `DELETE /v1/admin/rules/${RULE.id}`],
-])("%s deletes it", async (args, name) => {
-  const { run, requests } = await startAdmin();
-  expect(await run(...args)).toMatchObject({ code: 0 });
-  expect(requests.at(-1)!.name).toBe(name);
+  ["issuer delete GitHub", `DELETE /v1/admin/issuers/${ISSUER.id}`],
+  [`rule delete ${RULE.id}`, `DELETE /v1/admin/rules/${RULE.id}`],
+])("%s deletes it", async (line, name) => {
+  const { run, names } = await startAdmin();
+  expect(await run(...line.split(" "))).toMatchObject({ code: 0 });
+  expect(names().at(-1)).toBe(name);
 });
 
 describe("--claim", () => {

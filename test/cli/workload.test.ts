@@ -1,9 +1,14 @@
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { FAULTS, startDeafServer } from "./support/deaf.ts";
-import { runHere } from "./support/here.ts";
+import { fileOf, newFolder, programOf } from "./support/files.ts";
+import { ends, runHere } from "./support/here.ts";
 import { hurryTime } from "./support/hurry.ts";
+import { CACHE } from "./support/process.ts";
 import {
   buildkiteJob,
   githubJob,
@@ -15,10 +20,9 @@ import {
   startGitHub,
   startService,
   TOKEN_FAULTS,
-  tokenFile,
 } from "./support/workload.ts";
 
-/** `token exchange`, with servers and programs in place of the platforms and of the service. */
+/** `token exchange` and the action of action/action.yml, with servers and programs in place of the platforms and of the service. */
 
 interface Job {
   readonly env?: Readonly<Record<string, string>>;
@@ -39,7 +43,7 @@ const WORKLOADS: Readonly<Record<string, () => Job | Promise<Job>>> = {
   "a job of GitHub Actions": () => startGitHub(),
   "a job of GitLab": () => ({ env: { GITLAB_CI: "true", ITEM_VAULT_ID_TOKEN: newJwt() } }),
   "a job of Buildkite": () => buildkiteJob(`echo ${newJwt()}`),
-  "a pod": () => ({ args: ["--token-file", tokenFile(`${newJwt()}\n`)] }),
+  "a pod": () => ({ args: ["--token-file", fileOf(`${newJwt()}\n`)] }),
 };
 const workloads = Object.entries(WORKLOADS);
 
@@ -75,9 +79,7 @@ describe.each(workloads)("%s", (_, begin) => {
   it.each(ALL_FAULTS)("tells of a service that answers with %s, without a secret", async (_fault, fault, _platform, expected) => {
     const job = await begin();
     hurryTime();
-    const service = await startDeafServer(fault);
-    onTestFinished(service.close);
-    const ran = await exchange(service.url, job);
+    const ran = await exchange(await startDeafServer(fault), job);
     expectNoSecret(ran);
     expect(ran).toMatchObject({ code: expected, stderr: expect.stringMatching(/^item-vault: \S/) });
   });
@@ -130,9 +132,7 @@ describe("the endpoint of GitHub Actions", () => {
     async (_fault, fault, expected) => {
       const service = await startService();
       hurryTime();
-      const github = await startDeafServer(fault);
-      onTestFinished(github.close);
-      const ran = await exchange(service.url, { env: githubJob(github.url) });
+      const ran = await exchange(service.url, { env: githubJob(await startDeafServer(fault)) });
       expectNoSecret(ran);
       expect(ran).toMatchObject({ code: expected, stderr: expect.stringContaining("GitHub Actions gave no token") });
       expect(service.requests).toEqual([]);
@@ -142,7 +142,7 @@ describe("the endpoint of GitHub Actions", () => {
   it("gets its token by http on this machine only", async () => {
     const ran = await exchange("https://vault.example.com", { env: githubJob("http://runner.example.com") });
     expectNoSecret(ran);
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("unencrypted to runner.example.com") });
+    expect(ran).toMatchObject(ends(2, "unencrypted to runner.example.com"));
   });
 });
 
@@ -166,23 +166,23 @@ describe("the agent of Buildkite", () => {
     const service = await startService();
     const ran = await exchange(service.url, buildkiteJob(script));
     expectNoSecret(ran);
-    expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining(message) });
+    expect(ran).toMatchObject(ends(6, message));
     expect(service.requests).toEqual([]);
   });
 
   it("that is missing is told of", async () => {
     const ran = await exchange("http://127.0.0.1:1", { env: { BUILDKITE: "true", PATH: "/nowhere" } });
-    expect(ran).toMatchObject({ code: 6, stderr: expect.stringContaining("not in the PATH") });
+    expect(ran).toMatchObject(ends(6, "not in the PATH"));
   });
 });
 
 describe("a token that is", () => {
-  const folder = join(tokenFile(""), "..");
+  const folder = newFolder();
 
   it.each<readonly [name: string, job: Job, message: string]>([
-    ["no JWT, in a file", { args: ["--token-file", tokenFile(`<html>${SIGNATURE}`)] }, "holds no signed token"],
-    ["missing, in a file", { args: ["--token-file", tokenFile("")] }, "holds no signed token"],
-    ["too long, in a file", { args: ["--token-file", tokenFile(`a.${"b".repeat(200_000)}.c`)] }, "holds no signed token"],
+    ["no JWT, in a file", { args: ["--token-file", fileOf(`<html>${SIGNATURE}`)] }, "holds no signed token"],
+    ["missing, in a file", { args: ["--token-file", fileOf("")] }, "holds no signed token"],
+    ["too long, in a file", { args: ["--token-file", fileOf(`a.${"b".repeat(200_000)}.c`)] }, "holds no signed token"],
     ["in no file", { args: ["--token-file", join(folder, "missing")] }, "cannot be read: it does not exist"],
     ["in a folder", { args: ["--token-file", folder] }, "cannot be read: it is a folder"],
     ["no JWT, in the variable", { env: { ITEM_VAULT_ID_TOKEN: `x ${SIGNATURE}` } }, "ITEM_VAULT_ID_TOKEN holds no signed"],
@@ -191,7 +191,7 @@ describe("a token that is", () => {
     const service = await startService();
     const ran = await exchange(service.url, job);
     expectNoSecret(ran);
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(ran).toMatchObject(ends(2, message));
     expect(service.requests).toEqual([]);
   });
 });
@@ -214,7 +214,7 @@ it("a file that is named goes before the variable, and that before the platform"
   const [inFile, inVariable] = [newJwt(), newJwt()];
   const [service, github] = [await startService(), await startGitHub()];
   const env = { ...github.env, ITEM_VAULT_ID_TOKEN: inVariable };
-  await exchange(service.url, { env, args: ["--token-file", tokenFile(inFile)] });
+  await exchange(service.url, { env, args: ["--token-file", fileOf(inFile)] });
   await exchange(service.url, { env });
   expect(service.subjects()).toEqual([inFile, inVariable]);
   expect(github.requests).toEqual([]);
@@ -254,5 +254,73 @@ describe("the token is", () => {
     const { stdout } = await exchange(service.url, { env, args: ["--format", "json"] });
     expect(JSON.parse(stdout)).toEqual(GRANTED);
     expect(await exchange(service.url, { env, args: ["--format", "json", "--print-env"] })).toMatchObject({ code: 2 });
+  });
+});
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly required?: boolean; readonly default?: string }>>;
+  readonly runs: { readonly steps: readonly { readonly env: Readonly<Record<string, string>>; readonly run: string }[] };
+}
+
+const action = parse(readFileSync("action/action.yml", "utf8")) as Action;
+const [step] = action.runs.steps;
+
+const COMMAND_LINE = `exec ${process.execPath} ${resolve("packages/cli/bin/item-vault.js")} "$@"`;
+
+/** Runs the script of the action as the runner of GitHub Actions does, in bash. */
+async function runAction(inputs: Readonly<Record<string, string>>, program: string) {
+  const file = join(newFolder(), "env");
+  const valueOf = (text: string) =>
+    text.replaceAll(/\$\{\{ inputs\.(\w+) \}\}/g, (_, name: string) => inputs[name] ?? action.inputs[name]!.default!);
+  const given = Object.fromEntries(Object.entries(step!.env).map(([name, text]) => [name, valueOf(text)]));
+  const github = await startGitHub();
+  const base = { PATH: `${program}:/usr/bin:/bin`, HOME: newFolder(), XDG_CACHE_HOME: CACHE, GITHUB_ENV: file };
+  const ended = await promisify(execFile)("bash", ["-e", "-c", step!.run], { env: { ...base, ...github.env, ...given } }).catch(
+    (error: { readonly stdout: string; readonly stderr: string; readonly code: number }) => error,
+  );
+  const code = "code" in ended ? ended.code : 0;
+  const variables = code === 0 ? readFileSync(file, "utf8") : undefined;
+  return { code, stdout: ended.stdout, stderr: ended.stderr, variables, asked: github.requests };
+}
+
+describe("the action", () => {
+  it("sets the variables of Connect's clients, and masks the token", async () => {
+    const service = await startService();
+    const ran = await runAction({ host: service.url }, programOf("item-vault", COMMAND_LINE));
+    expect(ran).toMatchObject({ code: 0, stdout: "", variables: `OP_CONNECT_HOST=${service.url}\nOP_CONNECT_TOKEN=${ISSUED}\n` });
+    expect(ran.stderr).toContain(`::add-mask::${ISSUED}\n`);
+  });
+
+  it("takes the rule and the audience as they are, also what a shell would run", async () => {
+    const service = await startService();
+    const [rule, audience] = ["--$(id)", "https://other.example.com/`id`"];
+    const ran = await runAction({ host: service.url, rule, audience }, programOf("item-vault", COMMAND_LINE));
+    expect(ran.code).toBe(0);
+    expect(new URLSearchParams(service.requests[0]!.body).get("rule")).toBe(rule);
+    expect(ran.asked[0]!.url).toContain(`audience=${encodeURIComponent(audience)}`);
+  });
+
+  it("fails when the exchange fails", async () => {
+    const service = await startService(() => ({ status: 401 }));
+    const ran = await runAction({ host: service.url }, programOf("item-vault", COMMAND_LINE));
+    expect(ran).toMatchObject(ends(3, "refuses the token of this workload"));
+  });
+
+  it.each([undefined, "item-vault", "item-vault@0.9.0", "@item-vault/cli", "npm:item-vault", "cli.tgz"])(
+    "runs no package that it is not given, or by a name that the registry may have: %s",
+    async (name) => {
+      const ran = await runAction(
+        { host: "https://vault.example.com", ...(name && { package: name }) },
+        programOf("npx", "echo npx ran >&2"),
+      );
+      expect(ran).toMatchObject({ code: 1, stdout: expect.stringMatching(/^::error::.*package/), stderr: "" });
+    },
+  );
+
+  it("runs the package that it is given", async () => {
+    const ran = await runAction({ host: "https://vault.example.com", package: "./cli.tgz" }, programOf("npx", 'echo "$@"'));
+    expect(ran.variables).toBe(
+      "--yes --package ./cli.tgz item-vault token exchange --print-env --host=https://vault.example.com\n",
+    );
   });
 });

@@ -1,25 +1,26 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { parse, stringify } from "yaml";
 import type { StartedWorker } from "../../sdk/support/started-worker.ts";
 import { sendRequest } from "../../sdk/support/vault.ts";
 import { startWorker } from "../../sdk/support/worker.ts";
-import { runHere } from "../support/here.ts";
+import { until } from "../../support/waits.ts";
+import { modeOf, newFolder } from "../support/files.ts";
+import { ADMIN, ends, prints, runHere } from "../support/here.ts";
 import { hurryTime } from "../support/hurry.ts";
 import { type InterceptorOptions, startInterceptor } from "../support/interceptor.ts";
 import { startCli } from "../support/process.ts";
-import { until } from "../../support/waits.ts";
 
 /** `apply` (docs/cli.md), of a service of its own: other tests look at all people and rules. Each test has names of its own. */
 
 let service: StartedWorker;
-let ADMIN: Readonly<Record<"ITEM_VAULT_ADMIN_TOKEN" | "ITEM_VAULT_HOST", string>>;
+/** The variables of the administrator. The time limit is not what is tested, and `hurryTime` makes it short. */
+let env: Readonly<Record<"ITEM_VAULT_ADMIN_TOKEN" | "ITEM_VAULT_HOST" | "ITEM_VAULT_TIMEOUT", string>>;
 
 beforeAll(async () => {
   service = await startWorker(inject("secrets"));
-  ADMIN = { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: service.url };
+  env = { ...ADMIN, ITEM_VAULT_HOST: service.url, ITEM_VAULT_TIMEOUT: "3600" };
 });
 
 afterAll(() => service.close());
@@ -42,30 +43,32 @@ let count = 0;
 /** A file with one thing of each kind, in a folder of its own, and the names of its things. */
 function newWorld() {
   const mark = `apply ${process.pid}-${count++}`;
-  const folder = mkdtempSync(join(tmpdir(), "item-vault-apply-"));
+  const [host, folder] = [`${mark.replace(" ", "-")}.example.com`, newFolder()];
   const [path, out] = [join(folder, "item-vault.yaml"), join(folder, "secrets")];
   const names = {
     vault: `${mark} vault`,
     issuer: `${mark} issuer`,
     rule: `${mark} rule`,
     token: `${mark} token`,
-    person: `${mark.replace(" ", "-")}@example.com`,
+    person: `ada@${host}`,
     webhook: "https://hooks.example.com/item-vault",
   };
   const file = {
     version: 1,
     name: mark,
     vaults: { [names.vault]: { description: "Of a file", webhooks: { [names.webhook]: {} } } },
-    issuers: { [names.issuer]: { issuer: `https://${mark.replace(" ", "-")}.example.com` } },
+    issuers: { [names.issuer]: { issuer: `https://${host}` } },
     rules: { [names.rule]: { issuer: names.issuer, claims: { job: "deploy" }, vaults: { [names.vault]: "r" } } },
     tokens: { [names.token]: { vaults: { [names.vault]: "r" }, stale: "60s", expiresIn: "1d" } },
     people: { [names.person]: { vaults: { [names.vault]: "rw" } } },
   };
-  const run = (content: object | string, args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) => {
+  const run = (content: object | string, args = "", more: Readonly<Record<string, string>> = {}) => {
     writeFileSync(path, typeof content === "string" ? content : stringify(content));
-    return runHere(["apply", path, ...args], { env: { ...ADMIN, ...env } });
+    return runHere(`apply ${path} ${args}`, { env: { ...env, ...more } });
   };
-  const apply = (content: object | string = file, ...args: readonly string[]) => run(content, ["--out", out, ...args]);
+  /** The same with a folder for secrets. */
+  const apply = (content: object | string = file, args = "", more: Readonly<Record<string, string>> = {}) =>
+    run(content, `--out ${out} ${args}`, more);
   /** The live things of the file, by kind. */
   const state = async () => {
     const vaults = await listNamed("vaults", names.vault);
@@ -80,7 +83,7 @@ function newWorld() {
     };
   };
   const secrets = () => readdirSync(out).map((name) => ({ name, text: readFileSync(join(out, name), "utf8").trim() }));
-  return { mark, folder, path, out, names, file, run, apply, state, secrets };
+  return { mark, path, out, names, file, run, apply, state, secrets };
 }
 
 type World = ReturnType<typeof newWorld>;
@@ -116,7 +119,7 @@ function changed({ file, names: { vault, rule, issuer, token, person, webhook } 
   };
 }
 
-const CHANGING = ["--rotate", "--overlap", "0", "--yes"];
+const CHANGING = "--rotate --overlap 0 --yes";
 
 /** Fails unless the service is as `changed` describes it, and the folder has the text of the one token. */
 async function expectChanged(world: World, before: Awaited<ReturnType<World["state"]>>): Promise<void> {
@@ -129,17 +132,19 @@ async function expectChanged(world: World, before: Awaited<ReturnType<World["sta
   expect(webhooks).toMatchObject([{ id: before.webhooks[0]!["id"], url: `${world.names.webhook}-2`, enabled: false }]);
   const text = world.secrets().find(({ name }) => name.endsWith(tokens[0]!["id"]))!;
   expect((await idOf(text.text))["id"]).toBe(tokens[0]!["id"]);
-  expect((await world.run(changed(world))).stdout).toBe("Nothing to do\n");
+  expect(await world.run(changed(world))).toMatchObject(DONE);
 }
+
+/** There is nothing to do. */
+const DONE = { code: 0, stdout: "Nothing to do\n" };
 
 const WRITES = /^(?:POST|PATCH|DELETE) /;
 
 describe("apply", () => {
   it("makes what the file has, and says so in a plan", async () => {
     const world = newWorld();
-    const { code, stdout } = await world.apply();
-    expect([code, stdout]).toEqual([0, expect.stringContaining("6 steps, 0 differences left")]);
-    expect(stdout).toContain(`+ vault ${world.names.vault}: new and empty`);
+    const words = ["6 steps, 0 differences left", `+ vault ${world.names.vault}: new and empty`];
+    expect(await world.apply()).toMatchObject(prints(0, ...words));
     await expectApplied(world);
   });
 
@@ -147,7 +152,7 @@ describe("apply", () => {
     const world = newWorld();
     await world.apply();
     const { url, requests } = await startProxy();
-    expect(await world.run(world.file, [], { ITEM_VAULT_HOST: url })).toMatchObject({ code: 0, stdout: "Nothing to do\n" });
+    expect(await world.run(world.file, "", { ITEM_VAULT_HOST: url })).toMatchObject(DONE);
     expect(requests.filter((name) => WRITES.test(name))).toEqual([]);
   });
 
@@ -155,15 +160,14 @@ describe("apply", () => {
     const world = newWorld();
     const { stdout, stderr } = await world.apply();
     const texts = world.secrets();
-    expect([statSync(world.out).mode & 0o777, ...texts.map(({ name }) => statSync(join(world.out, name)).mode & 0o777)]).toEqual([
-      0o700, 0o600, 0o600,
-    ]);
+    const modes = [world.out, ...texts.map(({ name }) => join(world.out, name))].map(modeOf);
+    expect(modes).toEqual([0o700, 0o600, 0o600]);
     expect(texts.filter(({ text }) => `${stdout}${stderr}`.includes(text))).toEqual([]);
   });
 
   it("makes nothing without --out if the plan makes a secret", async () => {
     const world = newWorld();
-    expect(await world.run(world.file)).toMatchObject({ code: 2, stderr: expect.stringContaining("--out") });
+    expect(await world.run(world.file)).toMatchObject(ends(2, "--out"));
     expect((await world.state()).vaults).toEqual([]);
   });
 
@@ -171,8 +175,8 @@ describe("apply", () => {
     const world = newWorld();
     await world.apply();
     const before = await world.state();
-    expect(await world.run(changed(world))).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
-    expect((await world.apply(changed(world), ...CHANGING)).code).toBe(0);
+    expect(await world.run(changed(world))).toMatchObject(ends(2, "--yes"));
+    expect((await world.apply(changed(world), CHANGING)).code).toBe(0);
     await expectChanged(world, before);
   });
 });
@@ -199,36 +203,40 @@ async function startMortal(write: (name: string, seen: number) => boolean, isDon
       return 0;
     },
   });
-  return { env: { ITEM_VAULT_HOST: url }, revive: () => void (isRevived = true) };
+  return { host: { ITEM_VAULT_HOST: url }, revive: () => void (isRevived = true) };
 }
+
+/** Each of so many writes, before and after the service has done it. */
+const deathsAt = (writes: number) =>
+  Array.from({ length: writes }, (_, at) => [[at + 1, "before", false] as const, [at + 1, "after", true] as const]).flat();
 
 const isToken = (name: string): boolean => name === "POST /v1/admin/tokens";
 
 describe("apply that is killed", () => {
-  it.each([1, 2, 3, 4, 5, 6].flatMap((write) => [[write, "before", false] as const, [write, "after", true] as const]))(
+  it.each(deathsAt(6))(
     "at write %i, %s the service has done it, ends in the same state when it is repeated",
     async (write, _, isDone) => {
       hurryTime();
       const world = newWorld();
-      const { env, revive } = await startMortal((_name, seen) => seen === write, isDone);
-      const run = () => world.run(world.file, ["--out", world.out], env);
+      const { host, revive } = await startMortal((_name, seen) => seen === write, isDone);
+      const run = () => world.apply(world.file, "", host);
       expect((await run()).code).not.toBe(0);
       revive();
       expect((await run()).code).toBe(0);
       await expectApplied(world);
-      expect((await run()).stdout).toBe("Nothing to do\n");
+      expect(await run()).toMatchObject(DONE);
     },
   );
 
-  it.each([1, 2, 3, 4, 5, 6, 7].flatMap((write) => [[write, "before", false] as const, [write, "after", true] as const]))(
+  it.each(deathsAt(7))(
     "at write %i of a change, %s the service has done it, ends in the same state when it is repeated",
     async (write, _, isDone) => {
       hurryTime();
       const world = newWorld();
       await world.apply();
       const before = await world.state();
-      const { env, revive } = await startMortal((_name, seen) => seen === write, isDone);
-      const run = () => world.run(changed(world), ["--out", world.out, ...CHANGING], env);
+      const { host, revive } = await startMortal((_name, seen) => seen === write, isDone);
+      const run = () => world.apply(changed(world), CHANGING, host);
       // The last write deletes. Its answer has no body that could be cut, so nothing is left to do.
       expect((await run()).code === 0).toBe(isDone && write === 7);
       revive();
@@ -240,35 +248,34 @@ describe("apply that is killed", () => {
   it("by a signal after the service has made the token, has its text when it is repeated", async () => {
     const world = newWorld();
     const running: { child?: ReturnType<typeof startCli>["child"] } = {};
-    const { env, revive } = await startMortal(isToken, true, () => void running.child!.kill("SIGKILL"));
+    const { host, revive } = await startMortal(isToken, true, () => void running.child!.kill("SIGKILL"));
     writeFileSync(world.path, stringify(world.file));
-    const { child, ended } = startCli(["apply", world.path, "--out", world.out], { env: { ...ADMIN, ...env } });
+    const { child, ended } = startCli(["apply", world.path, "--out", world.out], { env: { ...env, ...host } });
     running.child = child;
     expect((await ended).signal).toBe("SIGKILL");
     expect((await world.state()).tokens).toHaveLength(1);
     revive();
-    const repeated = await world.run(world.file, ["--out", world.out], env);
-    expect(repeated).toMatchObject({ code: 0, stderr: expect.stringContaining("Finished 1 request") });
+    expect(await world.apply(world.file, "", host)).toMatchObject(ends(0, "Finished 1 request"));
     await expectApplied(world);
   });
 
   it("makes the token anew when it is repeated after the token has ended", async () => {
     hurryTime();
     const world = newWorld();
-    const { env, revive } = await startMortal(isToken, true);
-    await world.run(world.file, ["--out", world.out], env);
+    const { host, revive } = await startMortal(isToken, true);
+    await world.apply(world.file, "", host);
     const [token] = (await world.state()).tokens;
     await admin("DELETE", `tokens/${token!["id"]}`);
     revive();
-    expect((await world.run(world.file, ["--out", world.out], env)).code).toBe(0);
+    expect((await world.apply(world.file, "", host)).code).toBe(0);
     await expectApplied(world);
   });
 
   it("and repeated by another administrator makes a second token, and the next ones end the first", async () => {
     hurryTime();
     const world = newWorld();
-    const { env, revive } = await startMortal(isToken, true);
-    await world.run(world.file, ["--out", world.out], env);
+    const { host, revive } = await startMortal(isToken, true);
+    await world.apply(world.file, "", host);
     const [lost] = (await world.state()).tokens;
     // The service knows a request again by its key and its sender, so another key is another sender.
     const [pending] = world.secrets();
@@ -276,7 +283,7 @@ describe("apply that is killed", () => {
     revive();
     // The service knows the age of a token in seconds.
     await until(() => Date.now() - Date.parse(lost!["createdAt"]) > 1000);
-    expect((await world.run(world.file, ["--out", world.out, "--overlap", "0", "--yes"], env)).code).toBe(0);
+    expect((await world.apply(world.file, "--overlap 0 --yes", host)).code).toBe(0);
     await expectApplied(world);
     expect((await world.state()).tokens[0]!["id"]).not.toBe(lost!["id"]);
   });
@@ -286,15 +293,12 @@ describe("apply --plan", () => {
   it("changes nothing, and ends with code 8 while the service differs from the file", async () => {
     const world = newWorld();
     const { url, requests } = await startProxy();
-    const planned = () => world.run(world.file, ["--plan"], { ITEM_VAULT_HOST: url });
-    expect(await planned()).toMatchObject({ code: 8, stdout: expect.stringContaining("6 steps") });
+    const planned = () => world.run(world.file, "--plan", { ITEM_VAULT_HOST: url });
+    expect(await planned()).toMatchObject(prints(8, "6 steps"));
     await world.apply();
-    expect(await planned()).toMatchObject({ code: 0, stdout: "Nothing to do\n" });
+    expect(await planned()).toMatchObject(DONE);
     await admin("PATCH", `vaults/${(await world.state()).vaults[0]!["id"]}`, { description: "By hand" });
-    expect(await planned()).toMatchObject({
-      code: 8,
-      stdout: expect.stringContaining(`~ vault ${world.names.vault}: description`),
-    });
+    expect(await planned()).toMatchObject(prints(8, `~ vault ${world.names.vault}: description`));
     expect(requests.filter((name) => WRITES.test(name))).toEqual([]);
   });
 
@@ -303,22 +307,21 @@ describe("apply --plan", () => {
     await world.apply();
     const { token } = world.names;
     const tokens = { [token]: { ...world.file.tokens[token], expiresIn: "2d" } };
-    expect((await world.run({ ...world.file, tokens }, ["--plan"])).stdout).toBe("Nothing to do\n");
+    expect(await world.run({ ...world.file, tokens }, "--plan")).toMatchObject(DONE);
   });
 
   it("takes a token that only reads lists, with which nothing can be applied", async () => {
     const world = newWorld();
-    const issued = await runHere(["token", "create", "plan", "--admin-read"], { env: ADMIN });
-    const env = { ITEM_VAULT_ADMIN_TOKEN: issued.stdout.trim() };
-    const planned = await world.run(world.file, ["--plan"], env);
-    expect([planned.code, planned.stderr]).toEqual([8, ""]);
-    expect((await world.run(world.file, ["--out", world.out], env)).code).toBe(3);
+    const issued = await runHere("token create plan --admin-read", { env });
+    const reader = { ITEM_VAULT_ADMIN_TOKEN: issued.stdout.trim() };
+    expect(await world.run(world.file, "--plan", reader)).toMatchObject({ code: 8, stderr: "" });
+    expect((await world.apply(world.file, "", reader)).code).toBe(3);
     expect((await world.state()).vaults).toEqual([]);
   });
 
   it("names the narrower token when a token runs it that may write", async () => {
     const world = newWorld();
-    expect((await world.run(world.file, ["--plan"])).stderr).toContain("--admin-read");
+    expect((await world.run(world.file, "--plan")).stderr).toContain("--admin-read");
   });
 });
 
@@ -327,7 +330,7 @@ describe("a token that the file changes", () => {
     const world = newWorld();
     await world.apply();
     const before = (await world.state()).tokens;
-    expect(await world.apply(widened(world))).toMatchObject({ code: 8, stdout: expect.stringContaining("--rotate") });
+    expect(await world.apply(widened(world))).toMatchObject(prints(8, "--rotate"));
     expect((await world.state()).tokens).toEqual(before);
   });
 
@@ -336,12 +339,12 @@ describe("a token that the file changes", () => {
     await world.apply();
     const old = world.secrets().find(({ name }) => name.startsWith("token-"));
     const rotated = await world.apply(widened(world), "--rotate");
-    expect(rotated).toMatchObject({ code: 0, stdout: expect.stringContaining("the first apply after ") });
+    expect(rotated).toMatchObject(prints(0, "the first apply after "));
     const texts = world.secrets().flatMap(({ name, text }) => (name.startsWith("token-") ? [text] : []));
     expect((await Promise.all(texts.map(idOf))).length).toBe(2);
     expect((await world.apply(widened(world), "--plan")).code).toBe(0);
-    const ended = await world.apply(widened(world), "--overlap", "0", "--yes");
-    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("- token") });
+    const ended = await world.apply(widened(world), "--overlap 0 --yes");
+    expect(ended).toMatchObject(prints(0, "- token"));
     await expect(idOf(old!.text)).rejects.toThrow("401");
     expect((await world.state()).tokens).toHaveLength(1);
   });
@@ -349,7 +352,7 @@ describe("a token that the file changes", () => {
   it("is replaced at once with --overlap 0, also one that no file has made", async () => {
     const world = newWorld();
     const made = await admin("POST", "tokens", { name: world.names.token, vaults: {} });
-    expect((await world.apply(world.file, "--rotate", "--overlap", "0", "--yes")).code).toBe(0);
+    expect((await world.apply(world.file, "--rotate --overlap 0 --yes")).code).toBe(0);
     await expect(idOf(made.token)).rejects.toThrow("401");
     await expectApplied(world);
   });
@@ -359,10 +362,7 @@ describe("a name", () => {
   it("that two live things have is refused, and nothing is changed", async () => {
     const world = newWorld();
     for (let index = 0; index < 2; index++) await admin("POST", "tokens", { name: world.names.token, vaults: {} });
-    expect(await world.apply()).toMatchObject({
-      code: 5,
-      stderr: expect.stringContaining(`token ${world.names.token}: 2 have this name`),
-    });
+    expect(await world.apply()).toMatchObject(ends(5, `token ${world.names.token}: 2 have this name`));
     expect((await world.state()).vaults).toEqual([]);
   });
 
@@ -374,30 +374,27 @@ describe("a name", () => {
     const rename = (name: string) => (text: string) => text.replaceAll(world.names.vault, name);
     const renamed = parse(rename(`${world.names.vault} 2`)(stringify(world.file))) as World["file"];
     const file = { ...renamed, vaults: { [`${world.names.vault} 2`]: { ...vault, was: world.names.vault } } };
-    expect(await world.run(file)).toMatchObject({ code: 0, stdout: expect.stringMatching(/~ vault .*: was .*\n1 step,/) });
+    expect(await world.run(file)).toMatchObject(prints(0, /~ vault .*: was .*\n1 step,/));
     const after = (await list("vaults")).filter(({ id }) => id === before!["id"]);
     expect(after).toMatchObject([{ name: `${world.names.vault} 2` }]);
-    expect((await world.run(file)).stdout).toBe("Nothing to do\n");
+    expect(await world.run(file)).toMatchObject(DONE);
     await admin("POST", "vaults", { name: world.names.vault });
-    expect(await world.run(file)).toMatchObject({ code: 5, stderr: expect.stringContaining("remove `was`") });
+    expect(await world.run(file)).toMatchObject(ends(5, "remove `was`"));
   });
 
   it("that a scope or a rule has, and nothing else, is refused", async () => {
     const world = newWorld();
     const { vaults: _, issuers: __, ...rest } = world.file;
-    const { code, stderr } = await world.apply(rest);
-    expect([code, stderr]).toEqual([5, expect.stringContaining(`no issuer ${world.names.issuer}`)]);
-    expect(stderr).toContain(`token ${world.names.token}: no vault ${world.names.vault}`);
+    const ran = await world.apply(rest);
+    expect(ran).toMatchObject(ends(5, `no issuer ${world.names.issuer}`));
+    expect(ran.stderr).toContain(`token ${world.names.token}: no vault ${world.names.vault}`);
   });
 
   it("of an issuer whose URL the file changes stays, because an issuer cannot be changed", async () => {
     const world = newWorld();
     await world.apply();
     const issuers = { [world.names.issuer]: { issuer: "https://other.example.com" } };
-    expect(await world.apply({ ...world.file, issuers })).toMatchObject({
-      code: 8,
-      stdout: expect.stringContaining("an issuer cannot be changed"),
-    });
+    expect(await world.apply({ ...world.file, issuers })).toMatchObject(prints(8, "an issuer cannot be changed"));
   });
 });
 
@@ -406,22 +403,22 @@ describe("apply --prune", () => {
     const world = newWorld();
     await world.apply();
     const { vaults, webhooks: _, ...others } = await world.state();
-    expect(await world.run(empty(world))).toMatchObject({ code: 8, stdout: expect.stringContaining("--prune deletes it") });
+    expect(await world.run(empty(world))).toMatchObject(prints(8, "--prune deletes it"));
     const { [world.names.vault]: vault } = world.file.vaults;
     const left = { ...empty(world), vaults: { [world.names.vault]: { ...vault, webhooks: {} } } };
-    expect(await world.run(left, ["--prune"])).toMatchObject({ code: 2, stdout: expect.stringContaining("- token ") });
+    expect(await world.run(left, "--prune")).toMatchObject(prints(2, "- token "));
     expect(await world.state()).toMatchObject(others);
-    expect((await world.run(left, ["--prune", "--yes"])).code).toBe(0);
+    expect((await world.run(left, "--prune --yes")).code).toBe(0);
     const after = await world.state();
     expect(after).toEqual({ vaults, issuers: [], rules: [], tokens: [], people: [], webhooks: [] });
-    expect((await world.run(empty(world), ["--prune"])).stdout).toBe("Nothing to do\n");
+    expect(await world.run(empty(world), "--prune")).toMatchObject(DONE);
   });
 
   it("leaves what somebody else has made", async () => {
     const world = newWorld();
     await admin("POST", "tokens", { name: world.names.token, vaults: {} });
     await admin("POST", "tokens", { name: `${world.names.token} 2`, vaults: {}, managedBy: `${world.mark} 2` });
-    expect((await world.run(empty(world), ["--prune"])).stdout).toBe("Nothing to do\n");
+    expect(await world.run(empty(world), "--prune")).toMatchObject(DONE);
   });
 
   it("leaves an issuer that a rule of somebody else needs", async () => {
@@ -429,10 +426,7 @@ describe("apply --prune", () => {
     await world.apply();
     const [issuer] = (await world.state()).issuers;
     await admin("POST", "rules", { name: "other", issuer: issuer!["id"], claims: { job: "x" }, vaults: {} });
-    expect(await world.run(empty(world), ["--prune", "--yes"])).toMatchObject({
-      code: 8,
-      stdout: expect.stringContaining("rule other needs it"),
-    });
+    expect(await world.run(empty(world), "--prune --yes")).toMatchObject(prints(8, "rule other needs it"));
     expect((await world.state()).issuers).toEqual([issuer]);
   });
 
@@ -440,10 +434,9 @@ describe("apply --prune", () => {
     const world = newWorld();
     const body = { name: "runs", adminRead: true, managedBy: world.mark };
     const { token } = await admin("POST", "tokens", body);
-    expect(await world.run(empty(world), ["--prune", "--plan"], { ITEM_VAULT_ADMIN_TOKEN: token })).toMatchObject({
-      code: 8,
-      stdout: expect.stringContaining("token runs: not in the file, but it runs this command"),
-    });
+    expect(await world.run(empty(world), "--prune --plan", { ITEM_VAULT_ADMIN_TOKEN: token })).toMatchObject(
+      prints(8, "token runs: not in the file, but it runs this command"),
+    );
   });
 
   it.each([
@@ -455,10 +448,7 @@ describe("apply --prune", () => {
     await world.apply({ ...empty(world), people });
     const own = (await world.state()).people;
     const file = { ...empty(world), ...partOf(world) };
-    expect(await world.run(file, ["--prune", "--yes"])).toMatchObject({
-      code: 5,
-      stderr: expect.stringContaining("Nobody would be an administrator any more"),
-    });
+    expect(await world.run(file, "--prune --yes")).toMatchObject(ends(5, "Nobody would be an administrator any more"));
     expect((await world.state()).people).toEqual(own);
     await admin("DELETE", `people/${own[0]!["id"]}`);
   });
@@ -468,19 +458,19 @@ describe("apply --export", () => {
   it("writes a file with which nothing changes, without secrets", async () => {
     const world = newWorld();
     await world.apply();
-    const exported = await runHere(["apply", "--export"], { env: ADMIN });
+    const exported = await runHere("apply --export", { env });
     expect(exported.code).toBe(0);
     for (const { text } of world.secrets()) expect(exported.stdout).not.toContain(text);
     const file = parse(exported.stdout) as World["file"];
     expect(file.tokens[world.names.token]).toEqual(world.file.tokens[world.names.token]);
     expect(file.vaults[world.names.vault]).toEqual(world.file.vaults[world.names.vault]);
-    expect(await world.run(file, ["--plan"])).toMatchObject({ code: 0, stdout: "Nothing to do\n" });
+    expect(await world.run(file, "--plan")).toMatchObject(DONE);
   });
 
   it("leaves out what shares its name with something else, and names it", async () => {
     const world = newWorld();
     for (let index = 0; index < 2; index++) await admin("POST", "tokens", { name: world.names.token, vaults: {} });
-    const { stdout, stderr } = await runHere(["apply", "--export"], { env: ADMIN });
+    const { stdout, stderr } = await runHere("apply --export", { env });
     expect(stderr).toContain(`Left out: 2 of tokens are named ${world.names.token}`);
     expect(stdout).not.toContain(world.names.token);
   });
@@ -528,17 +518,17 @@ describe("a file", () => {
 
   it("of the documentation is one that can be applied", async () => {
     const { url } = await startProxy({ answer: () => [] });
-    const ran = await newWorld().run(readFileSync("docs/examples/item-vault.yaml", "utf8"), ["--plan"], { ITEM_VAULT_HOST: url });
-    expect(ran).toMatchObject({ code: 8, stdout: expect.stringContaining("0 differences left") });
+    const ran = await newWorld().run(readFileSync("docs/examples/item-vault.yaml", "utf8"), "--plan", { ITEM_VAULT_HOST: url });
+    expect(ran).toMatchObject(prints(8, "0 differences left"));
   });
 
   it("may be JSON", async () => {
     const world = newWorld();
-    expect((await world.run(JSON.stringify(world.file), ["--plan"])).stdout).toContain("6 steps");
+    expect((await world.run(JSON.stringify(world.file), "--plan")).stdout).toContain("6 steps");
   });
 
   it("is needed, and must exist", async () => {
-    expect(await runHere(["apply"], { env: ADMIN })).toMatchObject({ code: 2, stderr: expect.stringContaining("needs a file") });
-    expect((await runHere(["apply", "/nowhere.yaml"], { env: ADMIN })).code).toBe(2);
+    expect(await runHere("apply", { env })).toMatchObject(ends(2, "needs a file"));
+    expect((await runHere("apply /nowhere.yaml", { env })).code).toBe(2);
   });
 });

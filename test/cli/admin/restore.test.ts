@@ -1,168 +1,128 @@
-import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { runHere } from "../support/here.ts";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Answered, jobExists, startApi } from "../support/api.ts";
+import { folderOf } from "../support/files.ts";
+import { ends, runHere, wordsOf } from "../support/here.ts";
 
-/** `admin restore --from` as a process (docs/cli.md). The service is a server of the test: its bucket of backups has the objects `known`. */
+/** `admin restore` (docs/cli.md). The service is a server of the test: its bucket of backups has the objects `known`. */
 
 const REGISTRY = "00000000-0000-0000-0000-000000000000";
 const VAULT = "5f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
-
-/** Writes manifests, each with the id of its root key. */
-function folderOf(manifests: readonly (readonly [vault: string, number: number, key: string])[]): string {
-  const folder = mkdtempSync(join(tmpdir(), "item-vault-restore-"));
-  for (const [vault, number, key] of manifests) {
-    const path = join(folder, nameOf(vault, number));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, `{}\n${key} ${"0".repeat(64)}\n`);
-  }
-  return folder;
-}
+const OTHER = "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
 
 const nameOf = (vault: string, number: number) => `vaults/${vault}/${String(number).padStart(8, "0")}.manifest`;
+const contentOf = (vault: string) => `contents/${vault}/${REGISTRY}/${REGISTRY}`;
 
-const DONE = { snapshot: 2, takenAt: "now", vaults: 1, items: 53, kept: 0, leftOut: 0 };
+/** Returns the manifests of a text: whose each is, its number, and the id of its root key. */
+const listed = (text: string) =>
+  text.split(", ").flatMap((one) => {
+    const [whose = "", number, key = ""] = one.split(" ");
+    return number === undefined
+      ? []
+      : [[{ registry: REGISTRY, vault: VAULT, other: OTHER }[whose]!, Number(number), key] as const];
+  });
 
-/** What a job has told, as far as it is not `DONE`; with a status, why none was started. */
-interface Answer extends Partial<Record<keyof typeof DONE, unknown>> {
-  readonly status?: number;
-  readonly message?: string;
+/** Writes the manifests of a text, and contents. */
+const backupOf = (manifests: string, contents: readonly string[] = []): string =>
+  folderOf(
+    Object.fromEntries([
+      ...listed(manifests).map(([vault, number, key]) => [nameOf(vault, number), `{}\n${key} ${"0".repeat(64)}\n`]),
+      ...contents.map((key) => [key, "x"]),
+    ]),
+  );
+
+/** What a job tells of its findings, of its vaults, and of what it has restored. */
+interface Told {
   readonly findings?: readonly object[];
   readonly total?: number;
-  readonly [name: string]: unknown;
+  readonly [attribute: string]: unknown;
 }
 
-/** A job that has ended. */
-const jobOf = ({ findings = [], total = 1, ...restored }: Answer) => ({
+/** Returns a job that has ended, with what it has restored. */
+const jobOf = ({ total = 1, findings = [], ...restored }: Told = {}, more: object = {}) => ({
   id: VAULT,
   kind: "restore",
   state: "done",
   progress: { done: total, total },
   findings,
-  result: { restored: { ...DONE, ...restored } },
+  result: { restored: { snapshot: 2, takenAt: "now", vaults: 1, items: 53, kept: 0, leftOut: 0, ...restored } },
   createdAt: "now",
   endedAt: "now",
+  ...more,
 });
 
-/**
- * Starts a service with the root key k2, which refuses manifests of k1. `restored` returns the answer to a job of a body, and `refuses` the status that
- * refuses another object. Returns the variables of the command line, and the keys that were stored in the bucket.
- */
-async function serve(
-  known: readonly string[] = [],
-  restored: (body: { vault?: string; dryRun?: boolean; snapshot?: number }) => Answer = () => ({}),
-  refuses: (key: string) => 413 | 422 | undefined = () => undefined,
-): Promise<{ env: Record<string, string>; stored: string[] }> {
-  const stored: string[] = [];
-  const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, "http://host");
-    const body = request.method === "PUT" ? Buffer.concat(await Array.fromAsync(request)).toString() : "";
-    if (pathname === "/v1/admin/jobs" && request.method === "POST") {
-      const answer = restored(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
-      response.statusCode = answer.status ?? 202;
-      if (answer.status === 507) response.setHeader("Item-Vault-Error", "database_full");
-      const text = JSON.stringify(answer.status === undefined ? jobOf(answer) : answer);
-      response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json").end(text);
-      return;
-    }
-    const answers: Record<string, () => object> = {
-      "GET /v1/admin/jobs": () => [],
-      "GET /v1/admin/backups/objects": () => ({ objects: known.map((key) => ({ key, size: 1 })) }),
-      "PUT /v1/admin/backups/object": () => {
-        const key = searchParams.get("key")!;
-        const isOfOtherKey = body.includes("\nk1 ");
-        const status = isOfOtherKey ? 422 : refuses(key);
-        if (status === undefined) return { stored: stored.push(key) > 0 };
-        response.statusCode = status;
-        const fault = isOfOtherKey ? "needs the root key k1, which ROOT_KEYS does not have" : "is not authentic";
-        return { status, message: `The backup is damaged: the manifest ${fault}` };
-      },
-    };
-    response
-      .setHeader("Request-Id", "1")
-      .setHeader("Content-Type", "application/json")
-      .end(JSON.stringify(answers[`${request.method} ${pathname}`]!()));
-  });
-  return { env: await envOf(server), stored };
+interface Service {
+  readonly known?: readonly string[];
+  /** The answer to the start of a job. */
+  readonly answer?: (body: { readonly vault?: string; readonly dryRun?: boolean }) => Answered;
+  /** The status that refuses an object. */
+  readonly refuses?: (key: string) => 413 | 422 | undefined;
 }
 
-/** Starts a server until the end of the test. Out: the settings of a command that calls it. */
-async function envOf(server: Server): Promise<Record<string, string>> {
-  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
-  return { ITEM_VAULT_ADMIN_TOKEN: inject("secrets").ADMIN_TOKEN, ITEM_VAULT_HOST: `http://127.0.0.1:${port}` };
+/** Starts a service with the root key k2, which refuses manifests of k1. `stored`: the keys that were stored in the bucket. */
+async function serve({ known = [], answer = () => ({ body: jobOf() }), refuses = () => undefined }: Service = {}) {
+  const stored: string[] = [];
+  const { env, requests } = await startApi(({ name, url, body }) => {
+    if (name === "POST /v1/admin/jobs") return answer(JSON.parse(body));
+    if (name === "GET /v1/admin/jobs") return { body: [] };
+    if (name === "GET /v1/admin/backups/objects") return { body: { objects: known.map((key) => ({ key, size: 1 })) } };
+    const key = new URL(url, "http://host").searchParams.get("key")!;
+    const isOfOtherKey = body.includes("\nk1 ");
+    const status = isOfOtherKey ? 422 : refuses(key);
+    if (status === undefined) return { body: { stored: stored.push(key) > 0 } };
+    const fault = isOfOtherKey ? "needs the root key k1, which ROOT_KEYS does not have" : "is not authentic";
+    return { status, body: { status, message: `The backup is damaged: the manifest ${fault}` } };
+  });
+  return { stored, requests, restore: (...args: readonly string[]) => runHere(["admin", "restore", ...args], { env }) };
 }
 
 describe("admin restore --from", () => {
+  it.each<[string, Service, manifests: string, args: string, expected: string, ...words: (string | RegExp)[]]>([
+    [
+      "leaves out snapshots of a root key that was removed, names each, and copies the others",
+      {},
+      "registry 1 k2, registry 2 k1, vault 1 k2, vault 2 k1",
+      "",
+      "registry 1, vault 1",
+      /Skipped backup 2: .* needs the root key k1/,
+      /Left out \S+0002.manifest: .* needs the root key k1/,
+    ],
+    [
+      "continues a copy that was interrupted after the newest snapshot",
+      { known: [nameOf(REGISTRY, 2)] },
+      "registry 1 k1, registry 2 k2, vault 1 k2",
+      "",
+      "vault 1",
+    ],
+    ["finds the objects of a vault by its id in the other form", {}, "vault 1 k2", `--vault ${VAULT.toUpperCase()}`, "vault 1"],
+    [
+      "tells with --dry-run what it would copy",
+      {},
+      "registry 2 k2",
+      "--dry-run",
+      "",
+      /Would copy 1 .*\n.*then restore from them/,
+    ],
+  ])("%s", async (_, service, manifests, args, expected, ...words) => {
+    const { stored, restore } = await serve(service);
+    expect(await restore("--from", backupOf(manifests), "--yes", ...wordsOf(args))).toMatchObject(ends(0, ...words));
+    expect(stored).toEqual(listed(expected).map(([vault, number]) => nameOf(vault, number)));
+  });
+
   it("leaves out a content that is too large for a request, and copies the others", async () => {
-    const { env, stored } = await serve([], undefined, (key) => (key.startsWith("contents/") ? 413 : undefined));
-    const folder = folderOf([[VAULT, 1, "k2"]]);
-    const key = `contents/${VAULT}/${REGISTRY}/${REGISTRY}`;
-    mkdirSync(dirname(join(folder, key)), { recursive: true });
-    writeFileSync(join(folder, key), "large");
-    const ran = await runHere(["admin", "restore", "--from", folder, "--vault", VAULT, "--yes"], { env });
-    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining(`Left out ${key}`) });
+    const { stored, restore } = await serve({ refuses: (key) => (key.startsWith("contents/") ? 413 : undefined) });
+    const ran = await restore("--from", backupOf("vault 1 k2", [contentOf(VAULT)]), "--vault", VAULT, "--yes");
+    expect(ran).toMatchObject(ends(0, `Left out ${contentOf(VAULT)}`));
     expect([ran.stderr, stored]).toEqual([expect.stringContaining("Copied 1 object"), [nameOf(VAULT, 1)]]);
   });
 
-  it("leaves out snapshots of a root key that was removed, names each, and copies the others", async () => {
-    const { env, stored } = await serve();
-    const folder = folderOf([
-      [REGISTRY, 1, "k2"],
-      [REGISTRY, 2, "k1"],
-      [VAULT, 1, "k2"],
-      [VAULT, 2, "k1"],
-    ]);
-    const ran = await runHere(["admin", "restore", "--from", folder, "--yes"], { env });
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/Skipped backup 2: .* needs the root key k1/)]);
-    expect(ran.stderr).toMatch(new RegExp(`Left out ${nameOf(VAULT, 2)}: .* needs the root key k1`));
-    expect(stored).toEqual([nameOf(REGISTRY, 1), nameOf(VAULT, 1)]);
-  });
-
-  it("continues a copy that was interrupted after the newest snapshot", async () => {
-    const { env, stored } = await serve([nameOf(REGISTRY, 2)]);
-    const folder = folderOf([
-      [REGISTRY, 1, "k1"],
-      [REGISTRY, 2, "k2"],
-      [VAULT, 1, "k2"],
-    ]);
-    expect(await runHere(["admin", "restore", "--from", folder, "--yes"], { env })).toMatchObject({ code: 0 });
-    expect(stored).toEqual([nameOf(VAULT, 1)]);
-  });
-
-  it("ends when the snapshot to restore needs a root key that ROOT_KEYS does not have", async () => {
-    const { env } = await serve();
-    const folder = folderOf([
-      [REGISTRY, 2, "k1"],
-      [VAULT, 3, "k1"],
-    ]);
-    for (const args of [
-      ["--snapshot", "2"],
-      ["--vault", VAULT],
-    ]) {
-      const ran = await runHere(["admin", "restore", "--from", folder, "--yes", ...args], { env });
-      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("needs the root key k1")]);
-    }
-  });
-
   it("with --vault copies what belongs to the vault, and no registry: the folder may be of another deployment", async () => {
-    const { env, stored } = await serve();
-    const folder = folderOf([
-      [REGISTRY, 2, "k2"],
-      [VAULT, 1, "k2"],
-      ["6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09", 1, "k1"],
-    ]);
-    const contents = [VAULT, "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09"].map((vault) => `contents/${vault}/${REGISTRY}/${REGISTRY}`);
-    for (const key of contents) {
-      mkdirSync(dirname(join(folder, key)), { recursive: true });
-      writeFileSync(join(folder, key), "x");
-    }
-    const ran = await runHere(["admin", "restore", "--from", folder, "--vault", VAULT, "--yes"], { env });
+    const { stored, restore } = await serve();
+    const manifests = "registry 2 k2, vault 1 k2, other 1 k1";
+    const ran = await restore("--from", backupOf(manifests, [contentOf(VAULT), contentOf(OTHER)]), "--vault", VAULT, "--yes");
     expect(ran).toMatchObject({ code: 0, stderr: expect.not.stringContaining("Left out") });
-    expect(new Set(stored)).toEqual(new Set([contents[0], nameOf(VAULT, 1)]));
+    expect(new Set(stored)).toEqual(new Set([contentOf(VAULT), nameOf(VAULT, 1)]));
   });
 
   it.each([
@@ -170,203 +130,120 @@ describe("admin restore --from", () => {
     ["everything from an older backup", ["--snapshot", "1"], REGISTRY, 2],
     ["a vault from an older snapshot", ["--vault", VAULT, "--snapshot", "1"], VAULT, 2],
   ])("copies the other objects when the service refuses one, and names it: %s", async (_, args, id, number) => {
-    const { env, stored } = await serve([], undefined, (key) => (key === nameOf(id, number) ? 422 : undefined));
-    const folder = folderOf([
-      [REGISTRY, 1, "k2"],
-      [REGISTRY, 2, "k2"],
-      [VAULT, 1, "k2"],
-      [VAULT, 2, "k2"],
-    ]);
-    const ran = await runHere(["admin", "restore", "--from", folder, "--yes", ...args], { env });
-    expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/(Left out \S+|Skipped backup 2): .* is not authentic/)]);
+    const { stored, restore } = await serve({ refuses: (key) => (key === nameOf(id, number) ? 422 : undefined) });
+    const folder = backupOf("registry 1 k2, registry 2 k2, vault 1 k2, vault 2 k2");
+    const ran = await restore("--from", folder, "--yes", ...args);
+    expect(ran).toMatchObject(ends(0, /(Left out \S+|Skipped backup 2): .* is not authentic/));
     expect(stored).toHaveLength(args.includes(VAULT) ? 1 : 3);
     const bytes = stored.reduce((sum, key) => sum + statSync(join(folder, key)).size, 0);
     expect(ran.stderr).toContain(`Copied ${stored.length} object${stored.length === 1 ? "" : "s"} (${bytes} bytes)`);
   });
 
-  it("ends when the service refuses the snapshot from which is to be restored", async () => {
-    const { env } = await serve([], undefined, (key) => (key === nameOf(VAULT, 1) ? 422 : undefined));
-    const folder = folderOf([
-      [REGISTRY, 1, "k2"],
-      [VAULT, 1, "k2"],
-    ]);
-    const ran = await runHere(["admin", "restore", "--from", folder, "--yes", "--vault", VAULT], { env });
-    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("is not authentic")]);
-  });
-
-  it("finds the objects of a vault by its id in either form, and ends when the folder has none of it", async () => {
-    const { env, stored } = await serve();
-    const folder = folderOf([[VAULT, 1, "k2"]]);
-    const dry = ["admin", "restore", "--from", folder, "--yes", "--vault"];
-    await runHere([...dry, VAULT.toUpperCase()], { env });
-    expect(stored).toEqual([nameOf(VAULT, 1)]);
-    const ran = await runHere([...dry, "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09"], { env });
-    expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining("has no backup of the vault 6f2b6f0e")]);
-  });
-
-  it("tells with --dry-run what would be copied, and stores nothing", async () => {
-    const { env, stored } = await serve();
-    const folder = folderOf([[REGISTRY, 2, "k2"]]);
-    const ran = await runHere(["admin", "restore", "--from", folder, "--dry-run"], { env });
-    expect(ran).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/Would copy 1 object .*\n.*Would then restore from them/),
-    });
-    expect(stored).toEqual([]);
+  it.each([
+    ["the backup needs a root key that ROOT_KEYS does not have", "registry 2 k1", "--snapshot 2", 1, "needs the root key k1"],
+    ["the vault needs a root key that ROOT_KEYS does not have", "vault 3 k1", `--vault ${VAULT}`, 1, "needs the root key k1"],
+    ["the service refuses the snapshot of the vault", "vault 1 k2", `--vault ${VAULT}`, 1, "is not authentic"],
+    ["the folder has nothing of the vault", "vault 1 k2", `--vault ${OTHER}`, 4, "has no backup of the vault 6f2b6f0e"],
+  ])("ends when %s", async (_, manifests, args, code, words) => {
+    const { restore } = await serve({ refuses: () => 422 });
+    expect(await restore("--from", backupOf(manifests), "--yes", ...wordsOf(args))).toMatchObject(ends(code, words));
   });
 });
 
+const unreadable = { kind: "row_unreadable", table: "files", vault: VAULT, file: OTHER, detail: "d", repairable: false };
+const skipped = { kind: "vault_skipped", vault: OTHER, detail: "part 1 is missing", repairable: false };
+const wrong = { kind: "part_wrong", vault: VAULT, detail: "part 1 is missing", repairable: false };
+
+/** What the service answers to the start of a job. */
+const ANSWERS: Readonly<Record<string, Answered>> = {
+  "two vaults": { body: jobOf({ total: 2, vaults: 2 }) },
+  "a deleted vault": { body: jobOf({ existing: "deleted" }) },
+  "backups that it skips": { body: jobOf({ skipped: [{ snapshot: 4, reason: "it has no vaults" }] }) },
+  "a row that cannot be decrypted": { body: jobOf({ vaults: 2, findings: [unreadable] }) },
+  "a vault that is left out": { body: jobOf({ leftOut: 1, findings: [skipped] }) },
+  "all vaults left out": { body: jobOf({ vaults: 0, items: 0, leftOut: 1, findings: [skipped] }) },
+  "a damaged backup": { body: jobOf({ findings: [wrong] }, { state: "failed", reason: "backup_damaged" }) },
+  "no room in a dry run": { body: jobOf({ room: false }) },
+  "no room": { status: 507, headers: { "Item-Vault-Error": "database_full" }, body: { status: 507, message: "nearly full" } },
+  "no backup": { status: 404, body: { status: 404, message: "There is no such backup" } },
+};
+const FOUND = `row_unreadable: vault ${VAULT}, file ${OTHER}, table files`;
+const DRY = `Vault ${VAULT}: snapshot 2 of now with 53 items; it was deleted since\nThis is a dry run: nothing was changed\n`;
+
 describe("admin restore", () => {
-  const OTHER = "6f2b6f0e-8a3d-4c52-9b1e-7d6a3c2b1a09";
-  const closed = {
-    kind: "row_unreadable",
-    table: "files",
-    vault: VAULT,
-    file: OTHER,
-    detail: "the row does not open",
-    repairable: false,
-  };
-  const leftOut = { kind: "vault_skipped", vault: OTHER, detail: "it was not restored: part 1 is missing", repairable: false };
-
-  it("names the backups that the service skips", async () => {
-    const { env } = await serve([], () => ({ skipped: [{ snapshot: 4, reason: "it has no vaults" }] }));
-    for (const args of ["--dry-run", "--yes"]) {
-      const ran = await runHere(["admin", "restore", args], { env });
-      expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining("Skipped backup 4: it has no vaults\n")]);
-    }
-  });
-
-  it("tells what is restored, and with --dry-run what would be", async () => {
-    const { env } = await serve([], ({ vault }) => (vault === undefined ? { total: 2, vaults: 2 } : { existing: "deleted" }));
-    const all = await runHere(["admin", "restore", "--yes"], { env });
-    expect([all.code, all.stderr]).toEqual([0, expect.stringContaining("Backup 2 of now has 2 vaults\nRestored 2 vaults\n")]);
-    const one = await runHere(["admin", "restore", "--vault", VAULT, "--dry-run"], { env });
-    expect([one.code, one.stderr]).toEqual([
-      0,
-      `Vault ${VAULT}: snapshot 2 of now with 53 items; it was deleted since\nThis is a dry run: nothing was changed\n`,
-    ]);
-  });
-
-  it("names what does not open, restores the rest, and its exit code is 7, as that of a dry run", async () => {
-    const { env } = await serve([], () => ({ vaults: 2, findings: [closed] }));
-    for (const args of [["--dry-run"], ["--yes"]]) {
-      const ran = await runHere(["admin", "restore", ...args], { env });
-      expect([ran.code, ran.stderr]).toEqual([
-        7,
-        expect.stringContaining(`row_unreadable: vault ${VAULT}, file ${OTHER}, table files`),
-      ]);
-      expect(ran.stderr.includes("Restored 2 vaults")).toBe(args[0] === "--yes");
-    }
-  });
-
-  it("names the vaults that were left out, and its exit code is 7", async () => {
-    const { env } = await serve([], () => ({ leftOut: 1, findings: [leftOut] }));
-    const ran = await runHere(["admin", "restore", "--yes"], { env });
-    expect([ran.code, ran.stderr]).toEqual([7, expect.stringContaining("Restored 1 vault")]);
-    expect(ran.stderr).toContain(`vault_skipped: vault ${OTHER}, it was not restored: part 1 is missing`);
-    expect(ran.stderr).toContain("Try older snapshots of them");
-  });
-
-  it("of vaults that were all left out has the exit code 5", async () => {
-    const { env } = await serve([], () => ({ vaults: 0, items: 0, leftOut: 1, findings: [leftOut] }));
-    const ran = await runHere(["admin", "restore", "--yes"], { env });
-    expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining("Nothing was restored")]);
-  });
-
-  it("without room has the exit code 5 and says what helps, also as a dry run", async () => {
-    const { env } = await serve([], ({ dryRun }) => (dryRun ? { room: false } : { status: 507, message: "nearly full" }));
-    for (const args of ["--dry-run", "--yes"]) {
-      const ran = await runHere(["admin", "restore", "--vault", OTHER, args], { env });
-      expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining("DATABASE_LIMIT_MB")]);
-    }
-  });
-
-  it("of a vault without a backup has the exit code 4", async () => {
-    const { env } = await serve([], () => ({ status: 404, message: "There is no such backup" }));
-    for (const args of [["--dry-run"], ["--yes"]]) {
-      const ran = await runHere(["admin", "restore", "--vault", VAULT, ...args], { env });
-      expect([ran.code, ran.stderr]).toEqual([4, expect.stringContaining("admin backup --list")]);
-    }
-  });
-
-  it("that fails names what is wrong with the backup, and says how to go on", async () => {
-    const wrong = { kind: "part_wrong", vault: VAULT, detail: "part 1 is missing", repairable: false };
-    const server = await serve([], () => ({
-      status: 202,
-      ...jobOf({ findings: [wrong] }),
-      state: "failed",
-      reason: "backup_damaged",
-    }));
-    const ran = await runHere(["admin", "restore", "--vault", VAULT, "--yes"], server);
-    expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("failed: backup_damaged")]);
-    expect(ran.stderr).toContain(`part_wrong: vault ${VAULT}, part 1 is missing`);
+  it.each<[answer: string, line: string, code: number, ...words: (string | RegExp)[]]>([
+    ["two vaults", "--yes", 0, "Backup 2 of now has 2 vaults\nRestored 2 vaults\n"],
+    ["a deleted vault", `--vault ${VAULT} --dry-run`, 0, DRY],
+    ["backups that it skips", "--dry-run", 0, "Skipped backup 4: it has no vaults\n"],
+    ["backups that it skips", "--yes", 0, "Skipped backup 4: it has no vaults\n"],
+    ["a row that cannot be decrypted", "--dry-run", 7, FOUND, /^(?![^]*Restored)/],
+    ["a row that cannot be decrypted", "--yes", 7, FOUND, "Restored 2 vaults"],
+    ["a vault that is left out", "--yes", 7, "Restored 1 vault", `vault_skipped: vault ${OTHER}`, "Try older snapshots of them"],
+    ["all vaults left out", "--yes", 5, "Nothing was restored"],
+    ["no room in a dry run", `--vault ${OTHER} --dry-run`, 5, "DATABASE_LIMIT_MB"],
+    ["no room", `--vault ${OTHER} --yes`, 5, "DATABASE_LIMIT_MB"],
+    ["no backup", `--vault ${VAULT} --dry-run`, 4, "admin backup --list"],
+    ["no backup", `--vault ${VAULT} --yes`, 4, "admin backup --list"],
+    ["a damaged backup", `--vault ${VAULT} --yes`, 1, "failed: backup_damaged", `part_wrong: vault ${VAULT}, part 1 is missing`],
+  ])("of a service that tells of %s: with %s the exit code is %i, and stderr says why", async (answer, line, code, ...words) => {
+    const { restore } = await serve({ answer: () => ANSWERS[answer]! });
+    expect(await restore(...wordsOf(line))).toMatchObject(ends(code, ...words));
   });
 
   it("restores an older backup of everything with --snapshot alone", async () => {
-    const asked: unknown[] = [];
-    const { env } = await serve([], (body) => (asked.push(body), {}));
-    expect(await runHere(["admin", "restore", "--snapshot", "3", "--yes"], { env })).toMatchObject({ code: 0 });
-    expect(asked).toEqual([{ kind: "restore", snapshot: 3 }]);
-    expect((await runHere(["admin", "restore", "--help"])).stdout).toMatch(/--snapshot N .*of --vault, or of the deployment/);
+    const { requests, restore } = await serve();
+    expect(await restore("--snapshot", "3", "--yes")).toMatchObject({ code: 0 });
+    expect(requests.filter(({ name }) => name.startsWith("POST")).map(({ body }) => JSON.parse(body))).toEqual([
+      { kind: "restore", snapshot: 3 },
+    ]);
+    expect((await restore("--help")).stdout).toMatch(/--snapshot N .*of --vault, or of the deployment/);
   });
 });
 
-/** A service that runs one restore at a time, which ends with `end`. `bodies`: those of the jobs that it has started, the oldest first. */
+/** A service that runs one restore at a time, which ends with `end`. `jobs`: those that it has started, the oldest first. */
 async function serveJobs() {
-  interface Known extends ReturnType<typeof jobOf> {
-    readonly key: string;
-    readonly body: string;
-  }
-  const jobs: Known[] = [];
-  const running = { ...jobOf({}), state: "running" };
-  const server = createServer(async (request, response) => {
-    const [, id] = /^\/v1\/admin\/jobs\/([^/?]+)/.exec(request.url!) ?? [];
-    const body = Buffer.concat(await Array.fromAsync(request)).toString();
-    const key = request.headers["idempotency-key"] as string;
+  const jobs: (ReturnType<typeof jobOf> & { readonly key: unknown })[] = [];
+  const { env } = await startApi(({ name, headers }) => {
+    const [, id] = /^GET \/v1\/admin\/jobs\/(.+)/.exec(name) ?? [];
+    if (id !== undefined) return { body: jobs.find((job) => job.id === id) };
+    if (name.startsWith("GET")) return { body: jobs.toReversed() };
+    const key = headers["idempotency-key"];
+    const known = jobs.find((job) => job.key === key);
     const other = jobs.find(({ state }) => state === "running");
-    const isPost = request.method === "POST";
-    const known = isPost ? jobs.find((job) => job.key === key) : jobs.find((job) => job.id === id);
-    if (isPost && !known && !other) jobs.push({ ...running, id: crypto.randomUUID(), key, body });
-    const refused = isPost && !known && other;
-    response.setHeader("Request-Id", "1").setHeader("Content-Type", "application/json");
-    if (refused) response.writeHead(409, { "Item-Vault-Error": "job_exists", "Item-Vault-Job": other.id });
-    const shown = isPost || id !== undefined ? (known ?? jobs.at(-1)) : jobs.toReversed();
-    const answer = refused ? { status: 409, message: "A job that excludes this one has not ended" } : shown;
-    response.end(JSON.stringify(answer));
+    if (!known && other) return jobExists(other.id, "A job that excludes this one has not ended");
+    if (!known) jobs.push({ ...jobOf({}, { state: "running", id: crypto.randomUUID() }), key });
+    return { status: 202, body: known ?? jobs.at(-1) };
   });
-  const env = await envOf(server);
-  const end = () => jobs.splice(0, jobs.length, ...jobs.map((job) => ({ ...job, ...jobOf({}), id: job.id })));
-  return { env, jobs, end };
+  const end = () => jobs.splice(0, jobs.length, ...jobs.map((job) => ({ ...job, state: "done" })));
+  return { jobs, end, run: (more = "") => runHere(`admin restore --yes ${more}`, { env }) };
 }
 
 describe("admin restore beside another one", () => {
-  const ALL = ["admin", "restore", "--yes"];
-  const ONE = [...ALL, "--vault", VAULT];
+  const ONE = `--vault ${VAULT}`;
 
   it("names the one that is under way when that restores something else, and neither waits for it nor tells its result", async () => {
-    const { env, jobs, end } = await serveJobs();
-    const first = runHere(ONE, { env });
+    const { run, jobs, end } = await serveJobs();
+    const first = run(ONE);
     await expect.poll(() => jobs).toHaveLength(1);
-    for (const args of [ALL, [...ONE, "--item", VAULT], [...ONE, "--overwrite"]]) {
-      const { code, stderr } = await runHere(args, { env });
-      expect([code, stderr]).toEqual([5, expect.stringContaining(`admin jobs show ${jobs[0]!.id}`)]);
-      expect(stderr).not.toContain("Restored");
+    for (const more of ["", `${ONE} --item ${VAULT}`, `${ONE} --overwrite`]) {
+      const ran = await run(more);
+      expect(ran).toMatchObject(ends(5, `admin jobs show ${jobs[0]!.id}`));
+      expect(ran.stderr).not.toContain("Restored");
     }
     end();
-    expect(await first).toMatchObject({ code: 0, stderr: expect.stringContaining("Restored") });
+    expect(await first).toMatchObject(ends(0, "Restored"));
   });
 
   it("follows the job of the same command before, and starts another one when that has ended", async () => {
-    const { env, jobs, end } = await serveJobs();
-    const both = [runHere(ONE, { env })];
+    const { run, jobs, end } = await serveJobs();
+    const both = [run(ONE)];
     await expect.poll(() => jobs).toHaveLength(1);
-    both.push(runHere(ONE, { env }));
+    both.push(run(ONE));
     await new Promise((resolve) => void setTimeout(resolve, 500));
     end();
-    for (const ran of await Promise.all(both))
-      expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("Restored") });
+    for (const ran of await Promise.all(both)) expect(ran).toMatchObject(ends(0, "Restored"));
     expect(jobs).toHaveLength(1);
-    const again = runHere(ONE, { env });
+    const again = run(ONE);
     await expect.poll(() => jobs).toHaveLength(2);
     end();
     expect(await again).toMatchObject({ code: 0 });

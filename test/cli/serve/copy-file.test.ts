@@ -20,7 +20,7 @@ import { lockCopy } from "../../../packages/cli/src/serve/lock.ts";
 import { createSaver } from "../../../packages/cli/src/serve/save.ts";
 import { createSealer } from "../../../packages/cli/src/serve/seal.ts";
 import { isExposed, loadSecretFile } from "../../../packages/cli/src/serve/secret-file.ts";
-import { newFolder } from "../support/serve.ts";
+import { newFolder } from "../support/files.ts";
 
 /** The file of the local copy, without a service. */
 

@@ -3,15 +3,17 @@ import { createClient } from "@item-vault/client";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { parseId } from "@item-vault/model/ids";
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { type IncomingMessage, request } from "node:http";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request, type RequestOptions } from "node:http";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
 import { FAULTS } from "../support/deaf.ts";
+import { fileOf, modeOf, newFolder } from "../support/files.ts";
 import { startInterceptor } from "../support/interceptor.ts";
+import { ends } from "../support/here.ts";
 import { runCli } from "../support/process.ts";
-import { copyStatus, get, newFolder, PATIENT, startServe, untilHeld } from "../support/serve.ts";
+import { copyStatus, PATIENT, startServe, untilHeld } from "../support/serve.ts";
 import { startSwitch } from "../support/switch.ts";
 
 /** `serve` while the service is away, and with bad input. The clients are the unmodified SDK of 1Password Connect. */
@@ -39,6 +41,17 @@ beforeAll(async () => {
   world = { ...fresh, item, file };
 });
 
+/** The path of the Item. */
+const itemPath = () => `/v1/vaults/${world.vault}/items/${world.item}`;
+
+/** Starts the process behind a connection that a test can break. */
+async function startBehindSwitch(more: Partial<Parameters<typeof startServe>[0]> = {}) {
+  const service = await startSwitch();
+  const serve = (others: typeof more = {}) =>
+    startServe({ token: world.token, host: service.url, timeout: "1", ...more, ...others });
+  return { service, serve, served: await serve() };
+}
+
 /** Everything that the SDK reads, with what it has to find. */
 const readsOf = (op: OPConnect): readonly (() => Promise<unknown>)[] => {
   const { vault, item, file } = world;
@@ -61,8 +74,7 @@ async function readOften(op: OPConnect, count: number): Promise<void> {
 
 describe("while the service", () => {
   it.each([...faults, ["nobody listens", undefined] as const])("answers with %s, no read fails", async (_, fault) => {
-    const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url, timeout: "1" });
+    const { service, served } = await startBehindSwitch();
     if (fault) service.set(fault);
     else service.close();
     await readOften(sdk(served.url, world.token), READS);
@@ -91,12 +103,10 @@ describe("while the service", () => {
     ["a status that no server may send", "HTTP/1.1 099 Odd\r\nRequest-Id: 1\r\nContent-Length: 0\r\n\r\n"],
     ["another protocol", "HTTP/1.1 101 Odd\r\nRequest-Id: 1\r\nConnection: upgrade\r\nUpgrade: odd\r\n\r\n"],
   ])("answers with %s, what is passed on is 503", async (_, text) => {
-    const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url, timeout: "1" });
+    const { service, served } = await startBehindSwitch();
     service.set((socket) => void socket.end(text));
-    const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
-    expect((await get(`${path}/versions`, world.token)).status).toBe(503);
-    expect((await get(path, world.token)).status).toBe(200);
+    expect((await served.get(`${itemPath()}/versions`)).status).toBe(503);
+    expect((await served.get(itemPath())).status).toBe(200);
   });
 
   it("says that its newest cursor is gone, it is not asked without a pause", async () => {
@@ -108,14 +118,12 @@ describe("while the service", () => {
   });
 
   it("is away for longer than the age, reads are 503 in words, and work again after it is back", async () => {
-    const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url, timeout: "1", args: ["--max-age", "2s"] });
+    const { service, served } = await startBehindSwitch({ args: ["--max-age", "2s"] });
     const op = sdk(served.url, world.token);
     service.set(FAULTS["a silent host"]);
-    const path = `${served.url}/v1/vaults/${world.vault}/items/${world.item}`;
     const ages: number[] = [];
-    let got = await get(path, world.token);
-    for (; got.status === 200; got = await get(path, world.token)) ages.push(got.age!);
+    let got = await served.get(itemPath());
+    for (; got.status === 200; got = await served.get(itemPath())) ages.push(got.age!);
     expect(Math.max(...ages)).toBeLessThanOrEqual(2);
     expect(got).toMatchObject({ status: 503, age: undefined });
     expect(JSON.parse(got.text)).toEqual({ status: 503, message: expect.stringContaining("too old") });
@@ -125,39 +133,37 @@ describe("while the service", () => {
     service.set(undefined);
     await untilHeld(served.url);
     await readOften(op, 8);
-    expect((await get(path, world.token)).age).toBeLessThanOrEqual(2);
+    expect((await served.get(itemPath())).age).toBeLessThanOrEqual(2);
   });
 
   it("is away, what the copy does not have is 503, and writes are", async () => {
-    const service = await startSwitch();
-    const served = await startServe({ token: world.token, host: service.url, timeout: "1" });
+    const { service, served } = await startBehindSwitch();
     service.close();
-    const vault = `${served.url}/v1/vaults/${world.vault}`;
-    const reads = ["items?limit=1", `items/${world.item}/versions`, "items/aaaaaaaaaaaaaaaaaaaaaaaaae"];
-    const asked = [
-      ...reads.map((path) => [get(`${vault}/${path}`, world.token), "the local copy does not have this"] as const),
-      [get(`${vault}/items`, world.token, { method: "POST", body: "{}" }), "a local copy takes no writes"] as const,
+    const vault = `/v1/vaults/${world.vault}`;
+    const refused: (readonly [path: string, init: RequestInit, words: string])[] = [
+      [`${vault}/items?limit=1`, {}, "the local copy does not have this"],
+      [`${vault}/items/${world.item}/versions`, {}, "the local copy does not have this"],
+      [`${vault}/items/aaaaaaaaaaaaaaaaaaaaaaaaae`, {}, "the local copy does not have this"],
+      [`${vault}/items`, { method: "POST", body: "{}" }, "a local copy takes no writes"],
     ];
-    for (const [answer, words] of asked) {
-      const { status, text } = await answer;
-      expect(status).toBe(503);
-      expect(text).toContain(`The service did not answer, and ${words}`);
+    for (const [path, init, words] of refused) {
+      const text = expect.stringContaining(`The service did not answer, and ${words}`);
+      expect(await served.get(path, world.token, init)).toMatchObject({ status: 503, text });
     }
   });
 
   it("is away at the start, the stored copy is served, but not with another token", async () => {
-    const service = await startSwitch();
+    const { service, serve, served } = await startBehindSwitch();
     const { token: other } = await makeToken({ [world.canonical]: "r" });
-    const first = await startServe({ token: world.token, host: service.url, timeout: "1" });
-    await first.stop("SIGTERM");
+    await served.stop("SIGTERM");
     service.set(FAULTS["a silent host"]);
-    const second = await startServe({ token: world.token, host: service.url, timeout: "1", folder: first.folder });
+    const second = await serve({ folder: served.folder });
     await readOften(sdk(second.url, world.token), 16);
     await second.stop("SIGTERM");
-    const third = await startServe({ token: other, host: service.url, timeout: "1", folder: first.folder, filled: false });
-    expect((await get(`${third.url}/v1/vaults`, other)).status).toBe(503);
+    const third = await serve({ token: other, folder: served.folder, filled: false });
+    expect((await third.get("/v1/vaults")).status).toBe(503);
     service.set(undefined);
-    await expect.poll(async () => (await get(`${third.url}/v1/vaults`, other)).age, PATIENT).toBeTypeOf("number");
+    await expect.poll(async () => (await third.get("/v1/vaults")).age, PATIENT).toBeTypeOf("number");
   });
 });
 
@@ -175,10 +181,10 @@ describe("changes", () => {
       expect(await op.listItems(fresh.vault)).toHaveLength(Math.ceil((at + (at % 2)) / 2));
     }
     const foreign = await fresh.op.createItem(fresh.vault, login("Of another client"));
-    const path = `${served.url}/v1/vaults/${fresh.vault}/items/${foreign.id}`;
-    await expect.poll(async () => (await get(path, fresh.token)).age, PATIENT).toBeTypeOf("number");
+    const path = `/v1/vaults/${fresh.vault}/items/${foreign.id}`;
+    await expect.poll(async () => (await served.get(path)).age, PATIENT).toBeTypeOf("number");
     await admin("PATCH", `vaults/${fresh.canonical}`, { name: "Renamed" });
-    await expect.poll(async () => (await get(path, fresh.token)).text, PATIENT).toContain('"name":"Renamed"');
+    await expect.poll(async () => (await served.get(path)).text, PATIENT).toContain('"name":"Renamed"');
     expect((await op.listVaults())[0]!.name).toBe("Renamed");
   });
 });
@@ -191,17 +197,24 @@ describe("an Item that the service cannot open", () => {
     const damaged = (name: string) => isDamaged && name.endsWith(`/items/${broken}`);
     const service = await startInterceptor({ damaged });
     const served = await startServe({ token: fresh.token, host: service.url });
-    const items = `${served.url}/v1/vaults/${fresh.vault}/items`;
+    const items = `/v1/vaults/${fresh.vault}/items`;
     const paths = [items, `${items}/${whole}`, `${items}/${broken}`];
-    const ages = async () => (await Promise.all(paths.map((path) => get(path, fresh.token)))).map(({ age }) => age);
+    const ages = async () => (await Promise.all(paths.map((path) => served.get(path)))).map(({ age }) => age);
     expect(await ages()).toEqual([undefined, expect.any(Number), undefined]);
-    expect((await get(`${items}/${broken}`, fresh.token)).status).toBe(500);
+    expect((await served.get(`${items}/${broken}`)).status).toBe(500);
     isDamaged = false;
     const rename = [{ op: "replace", path: "/title", value: "Three" }];
     await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${broken}`, fresh.token, rename);
     await expect.poll(ages, PATIENT).toEqual([expect.any(Number), expect.any(Number), expect.any(Number)]);
   });
 });
+
+/** Sends what `fetch` would refuse to send. Returns the status. */
+async function sendRaw(url: string, options: RequestOptions, body: string): Promise<number> {
+  const [answer] = (await once(request(url, options).end(body), "response")) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode!;
+}
 
 describe("what is passed on", () => {
   it("streams in both directions: uploads, downloads and events", async () => {
@@ -238,14 +251,10 @@ describe("what is passed on", () => {
   it("does not carry what is of one connection, cookies, or the token of the client", async () => {
     const service = await startInterceptor();
     const served = await startServe({ token: world.token, host: service.url });
-    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
     const own = { Cookie: "a=b", "X-Own": "kept", Connection: "close, X-Hop", "X-Hop": "1" };
-    const headers = { ...own, "Transfer-Encoding": "chunked", Authorization: `Bearer ${secret}` };
-    const sent = request(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, { headers });
-    sent.end("a body that a GET should not have");
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    answer.resume();
-    expect(answer.statusCode).toBe(200);
+    const headers = { ...own, "Transfer-Encoding": "chunked", Authorization: `Bearer ${served.secret()}` };
+    const path = `${itemPath()}/versions`;
+    expect(await sendRaw(served.url + path, { headers }, "a body that a GET should not have")).toBe(200);
     const passed = service.headers.find((one) => one["x-own"] !== undefined);
     expect(passed).toMatchObject({ "x-own": "kept", authorization: `Bearer ${world.token}`, "transfer-encoding": "chunked" });
     expect(passed).not.toHaveProperty("cookie");
@@ -261,13 +270,10 @@ describe("what is passed on", () => {
       "Content-Length": String(smuggled.length),
       Authorization: `Bearer ${world.token}`,
     };
-    const sent = request(`${served.url}/v1/vaults/${world.vault}/nothing`, { method: "DELETE", headers });
-    sent.end(smuggled);
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    answer.resume();
-    expect(answer.statusCode).toBe(404);
-    await get(`${served.url}/v1/vaults/${world.vault}/nothing`, world.token);
-    expect(service.requests).toContain(`GET /v1/vaults/${world.vault}/nothing`);
+    const path = `/v1/vaults/${world.vault}/nothing`;
+    expect(await sendRaw(served.url + path, { method: "DELETE", headers }, smuggled)).toBe(404);
+    await served.get(path);
+    expect(service.requests).toContain(`GET ${path}`);
     expect(service.requests).not.toContain("DELETE /v1/smuggled");
   });
 });
@@ -279,8 +285,8 @@ it("with --vault the copy has these vaults, and others are reached by their id",
   const op = sdk(served.url, token);
   expect((await op.listVaults()).map(({ name }) => name)).toEqual(["Held"]);
   expect((await op.getVault("Other")).id).toBe(other.vault); // the copy finds none of this name, and asks the service
-  expect((await get(`${served.url}/v1/vaults/${held.vault}/items`, token)).age).toBeTypeOf("number");
-  expect(await get(`${served.url}/v1/vaults/${other.vault}/items`, token)).toMatchObject({ status: 200, age: undefined });
+  expect((await served.get(`/v1/vaults/${held.vault}/items`)).age).toBeTypeOf("number");
+  expect(await served.get(`/v1/vaults/${other.vault}/items`)).toMatchObject({ status: 200, age: undefined });
 });
 
 describe("tokens", () => {
@@ -288,46 +294,41 @@ describe("tokens", () => {
     const service = await startInterceptor();
     const { token: other } = await makeToken({ [world.canonical]: "r" });
     const served = await startServe({ token: world.token, host: service.url });
-    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
+    const secret = served.secret();
     const before = service.requests.length;
     for (const wrong of [other, "x", "", `${world.token}x`, secret.slice(1)]) {
-      const { status, headers, text } = await get(`${served.url}/v1/vaults/${world.vault}/items`, wrong);
-      expect(status).toBe(401);
-      expect(headers.get("WWW-Authenticate")).toBe("Bearer");
+      const { status, headers, text } = await served.get(`/v1/vaults/${world.vault}/items`, wrong);
+      expect([status, headers.get("WWW-Authenticate")]).toEqual([401, "Bearer"]);
       expect(text).toBe('{"status":401,"message":"Invalid token signature"}');
     }
     expect((await fetch(`${served.url}/v1/vaults`)).status).toBe(401);
-    const passed = service.requests.slice(before).filter((name) => !name.includes("/events"));
-    expect(passed).toEqual([]);
+    expect(service.requests.slice(before).filter((name) => !name.includes("/events"))).toEqual([]);
     await readOften(sdk(served.url, secret), 16);
-    expect((await get(`${served.url}/v1/vaults/${world.vault}/items/${world.item}/versions`, secret)).status).toBe(200);
+    expect((await served.get(`${itemPath()}/versions`, secret)).status).toBe(200);
     const sent = new Set(service.headers.map(({ authorization }) => authorization));
     expect([...sent]).toEqual([`Bearer ${world.token}`]);
-    const lines = readFileSync(join(served.folder, "log"), "utf8");
-    const entries = lines
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { client: string; status: number });
+    const log = join(served.folder, "log");
+    const lines = readFileSync(log, "utf8");
+    const entries = lines.trim().split("\n");
     expect(entries).toHaveLength(16 + 2 * 2); // two of the eight reads are two requests of the SDK
-    expect(entries.every(({ client, status }) => client === "secret" && status === 200)).toBe(true);
+    for (const entry of entries) expect(JSON.parse(entry)).toMatchObject({ client: "secret", status: 200 });
     for (const text of [secret, "correct horse", "Database", "certificate"])
       expect(lines + served.output.stderr).not.toContain(text);
-    expect(statSync(join(served.folder, "log")).mode & 0o777).toBe(0o600);
+    expect(modeOf(log)).toBe(0o600);
   });
 
   it("one that is revoked empties the copy, in memory and on disk", async () => {
     const { token, id } = await makeToken({ [world.canonical]: "r" });
     // With the default age, this takes the 15 seconds that the service may take to refuse a request that waits.
     const served = await startServe({ token, args: isLong ? [] : ["--max-age", "6s"] });
-    const path = `${served.url}/v1/vaults/${world.vault}/items`;
+    const statusOf = async (as?: string) => (await served.get(`/v1/vaults/${world.vault}/items`, as)).status;
     await expect.poll(() => existsSync(join(served.folder, "copy")), PATIENT).toBe(true);
-    expect((await get(path, token)).status).toBe(200);
+    expect(await statusOf()).toBe(200);
     await admin("DELETE", `tokens/${id}`);
-    await expect.poll(async () => (await get(path, token)).status, PATIENT).toBe(401);
+    await expect.poll(() => statusOf(), PATIENT).toBe(401);
     await expect.poll(() => existsSync(join(served.folder, "copy")), PATIENT).toBe(false);
     expect(served.output.stderr).toContain("refuses the token");
-    const secret = readFileSync(join(served.folder, "client"), "utf8").trim();
-    expect((await get(path, secret)).status).toBe(401);
+    expect(await statusOf(served.secret())).toBe(401);
   });
 });
 
@@ -336,7 +337,7 @@ describe("the stored copy", () => {
     const first = await startServe({ token: world.token });
     const files = ["--copy", join(first.folder, "copy"), "--key-file", join(first.folder, "key")];
     const second = await runCli(["serve", "--listen", "127.0.0.1:0", ...files], { env: { ITEM_VAULT_TOKEN: world.token } });
-    expect(second).toMatchObject({ code: 5, stderr: expect.stringContaining("Another process uses") });
+    expect(second).toMatchObject(ends(5, "Another process uses"));
     await first.stop("SIGKILL");
     await readOften(sdk((await startServe({ token: world.token, folder: first.folder })).url, world.token), 8);
   });
@@ -362,26 +363,17 @@ describe("the stored copy", () => {
   });
 
   it("from the future of the clock is not served until the service has confirmed it", async () => {
-    const service = await startSwitch();
-    const first = await startServe({ token: world.token, host: service.url, timeout: "1" });
-    await first.stop("SIGTERM");
+    const { service, serve, served } = await startBehindSwitch();
+    await served.stop("SIGTERM");
     service.set(FAULTS["a closed socket"]);
     const earlier = "const{now}=Date;Date.now=()=>now()-60_000";
     const through = ["env", `NODE_OPTIONS=--import=data:text/javascript,${earlier}`];
-    const second = await startServe({
-      token: world.token,
-      host: service.url,
-      timeout: "1",
-      folder: first.folder,
-      filled: false,
-      through,
-    });
-    const path = `${second.url}/v1/vaults/${world.vault}/items/${world.item}`;
-    expect((await get(path, world.token)).status).toBe(503);
+    const second = await serve({ folder: served.folder, filled: false, through });
+    expect((await second.get(itemPath())).status).toBe(503);
     expect(await copyStatus(second.url)).toBe("ERROR");
     service.set(undefined);
     await untilHeld(second.url);
-    expect((await get(path, world.token)).age).toBeLessThan(60);
+    expect((await second.get(itemPath())).age).toBeLessThan(60);
   });
 
   it("cannot be written to a full disk, and the process goes on from memory", async () => {
@@ -399,7 +391,11 @@ describe("the stored copy", () => {
   });
 });
 
-const newFiles = () => ["--copy", join(newFolder(), "copy"), "--key-file", join(newFolder(), "key")];
+/** Runs the command with these arguments, which is refused. */
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = { ITEM_VAULT_TOKEN: world.token }) => {
+  const [copy, key] = [join(newFolder(), "copy"), join(newFolder(), "key")];
+  return runCli(["serve", "--listen", "127.0.0.1:0", "--copy", copy, "--key-file", key, ...args], { env });
+};
 
 describe("the command refuses", () => {
   it.each([
@@ -407,12 +403,11 @@ describe("the command refuses", () => {
     ["an IPv6 address that is not loopback", ["--listen", "[::]:0"], 2, "no loopback address"],
     ["a name", ["--listen", "example.com:80"], 2, "--listen takes"],
     ["a port beyond all", ["--listen", "127.0.0.1:70000"], 2, "--listen takes"],
-    ["http to another machine", ["--listen", "127.0.0.1:0", "--host", "http://vault.example.com"], 2, "unencrypted"],
+    ["http to another machine", ["--host", "http://vault.example.com"], 2, "unencrypted"],
     ["an age that is none", ["--max-age", "soon"], 2, "--max-age"],
-    ["a vault that does not exist", ["--listen", "127.0.0.1:0", "--vault", "None"], 4, 'There is no vault "None"'],
+    ["a vault that does not exist", ["--vault", "None"], 4, 'There is no vault "None"'],
   ])("%s", async (_, args, code, message) => {
-    const ran = await runCli(["serve", ...newFiles(), ...args], { env: { ITEM_VAULT_TOKEN: world.token } });
-    expect(ran).toMatchObject({ code, stderr: expect.stringContaining(message) });
+    expect(await run(args)).toMatchObject(ends(code, message));
   });
 
   it.each([
@@ -421,42 +416,33 @@ describe("the command refuses", () => {
     ["a key", `${"k".repeat(43)}\n`],
     ["a later format", "IVCOPY02 and more"],
   ])("a file that is no copy in place of the copy, and leaves it as it is: %s", async (_, text) => {
-    const copy = join(newFolder(), "copy");
-    writeFileSync(copy, text);
-    const args = ["serve", "--listen", "127.0.0.1:0", "--copy", copy, "--key-file", join(newFolder(), "key")];
-    const ran = await runCli(args, { env: { ITEM_VAULT_TOKEN: world.token } });
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(`${copy} is no copy of \`serve\``) });
+    const copy = fileOf(text, "copy");
+    expect(await run(["--copy", copy])).toMatchObject(ends(2, `${copy} is no copy of \`serve\``));
     expect(readFileSync(copy, "utf8")).toBe(text);
   });
 
   const FILES = ["--copy", "--key-file", "--client-token-file", "--log"];
-  const PAIRS = FILES.flatMap((one, at) => FILES.slice(at + 1).map((other) => [one, other] as const));
-  it.each(PAIRS)("one file for %s and %s, and makes none", async (one, other) => {
-    const folder = newFolder();
-    const args = FILES.flatMap((name) => [name, join(folder, name)]).concat([
-      one,
-      join(folder, "f"),
-      other,
-      join(folder, "x/../f"),
-    ]);
-    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...args], { env: { ITEM_VAULT_TOKEN: world.token } });
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("have to be different files") });
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  it.each(FILES.flatMap((one, at) => FILES.slice(at + 1).map((other) => [one, other] as const)))(
+    "one file for %s and %s, and makes none",
+    async (one, other) => {
+      const folder = newFolder();
+      const files = FILES.flatMap((name) => [name, join(folder, name)]);
+      const ran = await run([...files, one, join(folder, "f"), other, join(folder, "x/../f")]);
+      expect(ran).toMatchObject(ends(2, "have to be different files"));
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
   it("a token with `stale`, whose reads may be older than their events", async () => {
     const asked = { name: "near", vaults: { [world.canonical]: "r" }, dialect: "connect", stale: 60 };
     const { token } = await admin("POST", "tokens", asked);
-    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...newFiles()], { env: { ITEM_VAULT_TOKEN: token } });
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("`stale`") });
+    expect(await run([], { ITEM_VAULT_TOKEN: token })).toMatchObject(ends(2, "`stale`"));
   });
 
   it("http to another machine with a stored host and token", async () => {
-    const path = join(newFolder(), "config.json");
-    writeFileSync(path, JSON.stringify({ host: "http://vault.example.com", token: world.token }), { mode: 0o600 });
-    const env = { ITEM_VAULT_CONFIG: path, ITEM_VAULT_HOST: "" };
-    const ran = await runCli(["serve", "--listen", "127.0.0.1:0", ...newFiles()], { env });
-    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining("unencrypted to vault.example.com") });
+    const config = fileOf(JSON.stringify({ host: "http://vault.example.com", token: world.token }));
+    const ran = await run([], { ITEM_VAULT_CONFIG: config, ITEM_VAULT_HOST: "" });
+    expect(ran).toMatchObject(ends(2, "unencrypted to vault.example.com"));
   });
 
   it("no address when it is told to", async () => {
@@ -469,18 +455,8 @@ it("paths that are not those of a token's API are not passed on", async () => {
   const service = await startInterceptor();
   const served = await startServe({ token: world.token, host: service.url });
   const before = service.requests.length;
-  for (const path of [
-    "/",
-    "/metrics",
-    "/console/",
-    "/v1/admin/tokens",
-    "/v1/%61dmin/tokens",
-    "/v1/%61dmin/%zz%FF",
-    "/v1%2Fvaults",
-    "/v1/../metrics",
-    "/v1",
-  ])
-    expect((await get(served.url + path, world.token)).status).toBe(404);
+  const paths = "/ /metrics /console/ /v1/admin/tokens /v1/%61dmin/tokens /v1/%61dmin/%zz%FF /v1%2Fvaults /v1/../metrics /v1";
+  for (const path of paths.split(" ")) expect((await served.get(path)).status).toBe(404);
   expect(service.requests.slice(before).filter((name) => !name.includes("/events"))).toEqual([]);
   expect((await fetch(`${served.url}/heartbeat`)).status).toBe(200);
   expect((await fetch(`${served.url}/heartbeat`, { method: "POST" })).status).toBe(405);

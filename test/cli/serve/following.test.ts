@@ -2,9 +2,36 @@ import { parseId } from "@item-vault/model/ids";
 import { describe, expect, it } from "vitest";
 import { admin, freshVault, login, makeItems, makeToken, sendRequest } from "../../sdk/support/vault.ts";
 import { startInterceptor } from "../support/interceptor.ts";
-import { copyStatus, get, PATIENT, startServe, untilHeld } from "../support/serve.ts";
+import { copyStatus, PATIENT, type Served, startServe, untilHeld } from "../support/serve.ts";
 
 /** How `serve` follows the service after a failure, and after changes of which no event tells. */
+
+/** The titles of the list of Items of a vault, sorted, and whether the copy gave the list. */
+async function listOf({ get }: Served, vault: string) {
+  const { text, age } = await get(`/v1/vaults/${vault}/items`);
+  return { titles: (JSON.parse(text) as { title: string }[]).map(({ title }) => title).toSorted(), isLocal: age !== undefined };
+}
+
+const rename = (vault: string, item: string, token: string, title: string) =>
+  sendRequest("PATCH", `v1/vaults/${vault}/items/${item}`, token, [{ op: "replace", path: "/title", value: title }]);
+
+const idsOf = async (...args: Parameters<typeof makeItems>) => (await makeItems(...args)).map((id) => parseId(id)!);
+
+/** A process that reads a vault of Items for the first time, while the service fails to answer with one of them until `heal`. */
+async function startReading(titles: readonly string[], failing: number) {
+  const fresh = await freshVault();
+  const ids = await idsOf(fresh, ...titles);
+  let isFailing = true;
+  const answer = (name: string) => (isFailing && name.endsWith(`/items/${ids[failing]}`) ? { hello: 1 } : undefined);
+  const service = await startInterceptor({ answer });
+  const served = await startServe({ token: fresh.token, host: service.url, filled: false });
+  const countOf = (id: string) => service.requests.filter((name) => name.endsWith(`/items/${id}`)).length;
+  const heal = () => {
+    isFailing = false;
+    return untilHeld(served.url);
+  };
+  return { fresh, ids, served, countOf, heal };
+}
 
 describe("while the service fails", () => {
   it("a pause ends early when it has answered a client", async () => {
@@ -15,40 +42,25 @@ describe("while the service fails", () => {
     const served = await startServe({ token: fresh.token, host: service.url, filled: false, through });
     await expect.poll(() => served.output.stderr, PATIENT).toContain("trying again");
     service.fail(undefined);
-    expect((await get(`${served.url}/v1/vaults`, fresh.token)).status).toBe(200);
+    expect((await served.get("/v1/vaults")).status).toBe(200);
     await untilHeld(served.url);
   });
 
   it("within the first reading of a vault, only the Items that are missing are asked for again", async () => {
-    const fresh = await freshVault();
-    const ids = (await makeItems(fresh, ...Array.from({ length: 12 }, (_, at) => `Item ${at}`))).map((id) => parseId(id)!);
-    let isFailing = true;
-    const answer = (name: string) => (isFailing && name.endsWith(`/items/${ids[7]}`) ? { hello: 1 } : undefined);
-    const service = await startInterceptor({ answer });
-    const served = await startServe({ token: fresh.token, host: service.url, filled: false });
-    const countOf = (id: string) => service.requests.filter((name) => name.endsWith(`/items/${id}`)).length;
+    const titles = Array.from({ length: 12 }, (_, at) => `Item ${at}`);
+    const { fresh, ids, served, countOf, heal } = await startReading(titles, 7);
     await expect.poll(() => countOf(ids[7]!), PATIENT).toBeGreaterThanOrEqual(4);
-    isFailing = false;
-    await untilHeld(served.url);
+    await heal();
     expect(ids.filter((id) => id !== ids[7]).map(countOf)).toEqual(Array(11).fill(1));
-    const list = await get(`${served.url}/v1/vaults/${fresh.vault}/items`, fresh.token);
-    expect([JSON.parse(list.text).length, typeof list.age]).toEqual([12, "number"]);
+    expect(await listOf(served, fresh.vault)).toEqual({ titles: titles.toSorted(), isLocal: true });
   });
 
   it("a write to an Item that was read already is in the copy when the reading ends", async () => {
-    const fresh = await freshVault();
-    const [first, last] = (await makeItems(fresh, "First", "Last")).map((id) => parseId(id)!);
-    let isFailing = true;
-    const answer = (name: string) => (isFailing && name.endsWith(`/items/${last}`) ? { hello: 1 } : undefined);
-    const service = await startInterceptor({ answer });
-    const served = await startServe({ token: fresh.token, host: service.url, filled: false });
-    await expect.poll(() => service.requests.some((name) => name.endsWith(`/items/${first}`)), PATIENT).toBe(true);
-    const rename = [{ op: "replace", path: "/title", value: "New" }];
-    await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${first}`, fresh.token, rename);
-    isFailing = false;
-    await untilHeld(served.url);
-    const path = `${served.url}/v1/vaults/${fresh.vault}/items/${first}`;
-    await expect.poll(async () => (await get(path, fresh.token)).text, PATIENT).toContain('"New"');
+    const { fresh, ids, served, countOf, heal } = await startReading(["First", "Last"], 1);
+    await expect.poll(() => countOf(ids[0]!), PATIENT).toBeGreaterThan(0);
+    await rename(fresh.vault, ids[0]!, fresh.token, "New");
+    await heal();
+    await expect.poll(() => listOf(served, fresh.vault), PATIENT).toEqual({ titles: ["Last", "New"], isLocal: true });
   });
 });
 
@@ -62,35 +74,24 @@ async function runJob(body: object): Promise<void> {
 describe("a vault", () => {
   it("of which the token has some Items is held with these, and stays current behind writes to others", async () => {
     const fresh = await freshVault();
-    const [own, other] = (await makeItems(fresh, "Own", "Other")).map((id) => parseId(id)!);
-    const { token } = await makeToken({ [fresh.canonical]: { permissions: "r", items: [own!] } });
+    const [own, other] = (await idsOf(fresh, "Own", "Other")) as [string, string];
+    const { token } = await makeToken({ [fresh.canonical]: { permissions: "r", items: [own] } });
     const served = await startServe({ token });
-    const titles = async () => {
-      const { text, age } = await get(`${served.url}/v1/vaults/${fresh.vault}/items`, token);
-      return [JSON.parse(text).map(({ title }: { title: string }) => title), typeof age];
-    };
-    expect(await titles()).toEqual([["Own"], "number"]);
-    for (const [id, title] of [
-      [other, "Other, changed"],
-      [own, "Own, changed"],
-    ])
-      await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${id}`, fresh.token, [
-        { op: "replace", path: "/title", value: title },
-      ]);
-    await expect.poll(titles, PATIENT).toEqual([["Own, changed"], "number"]);
+    expect(await listOf(served, fresh.vault)).toEqual({ titles: ["Own"], isLocal: true });
+    await rename(fresh.vault, other, fresh.token, "Other, changed");
+    await rename(fresh.vault, own, fresh.token, "Own, changed");
+    await expect.poll(() => listOf(served, fresh.vault), PATIENT).toEqual({ titles: ["Own, changed"], isLocal: true });
   });
 
   it("of which another token had more Items is read again, and shows only those of this one", async () => {
     const fresh = await freshVault();
-    const [own] = await makeItems(fresh, "Own", "Other");
+    const [own] = (await idsOf(fresh, "Own", "Other")) as [string];
     const { token: all } = await makeToken({ [fresh.canonical]: "r" });
     const first = await startServe({ token: all });
     await first.stop("SIGTERM");
-    const { token } = await makeToken({ [fresh.canonical]: { permissions: "r", items: [parseId(own!)!] } });
-    const { url } = await startServe({ token, folder: first.folder });
-    const list = async () => get(`${url}/v1/vaults/${fresh.vault}/items`, token);
-    await expect.poll(async () => typeof (await list()).age, PATIENT).toBe("number");
-    expect(JSON.parse((await list()).text).map(({ title }: { title: string }) => title)).toEqual(["Own"]);
+    const { token } = await makeToken({ [fresh.canonical]: { permissions: "r", items: [own] } });
+    const second = await startServe({ token, folder: first.folder });
+    await expect.poll(() => listOf(second, fresh.vault), PATIENT).toEqual({ titles: ["Own"], isLocal: true });
   });
 
   it("that the token lists and does not read stays with the service, and the others are held", async () => {
@@ -100,7 +101,7 @@ describe("a vault", () => {
     const { token } = await makeToken({ [read.canonical]: "r", [listed.canonical]: "l" });
     const served = await startServe({ token });
     const answerOf = async (path: string) => {
-      const { status, text, age } = await get(`${served.url}/v1/vaults${path}`, token);
+      const { status, text, age } = await served.get(`/v1/vaults${path}`);
       return [status, JSON.parse(text).length, typeof age];
     };
     expect(await answerOf(`/${read.vault}/items`)).toEqual([200, 1, "number"]);
@@ -120,16 +121,16 @@ describe("a vault", () => {
     await runJob({ kind: "backup", vault: fresh.canonical });
     const served = await startServe({ token, args: ["--max-age", "3s"] });
     const names = async () => {
-      const { text, age } = await get(`${served.url}/v1/vaults`, token);
+      const { text, age } = await served.get(`/v1/vaults`);
       return age === undefined ? undefined : (JSON.parse(text) as unknown[]).length;
     };
-    const path = `${served.url}/v1/vaults/${fresh.vault}/items/${id}`;
+    const path = `/v1/vaults/${fresh.vault}/items/${id}`;
     await expect.poll(names, PATIENT).toBe(hasOther ? 2 : 1);
     await admin("DELETE", `vaults/${fresh.canonical}`);
     await expect.poll(names, PATIENT).toBe(hasOther ? 1 : undefined);
-    expect((await get(path, token)).status).toBe(404);
+    expect((await served.get(path)).status).toBe(404);
     await runJob({ kind: "restore", vault: fresh.canonical });
-    await expect.poll(async () => (await get(path, token)).age, PATIENT).toBeTypeOf("number");
+    await expect.poll(async () => (await served.get(path)).age, PATIENT).toBeTypeOf("number");
     expect(await names()).toBe(hasOther ? 2 : 1);
   });
 });
@@ -147,13 +148,13 @@ it("a vault of --vault that is deleted while the process runs does not end it", 
   await expect.poll(() => copyStatus(served.url), PATIENT).toBe("ERROR"); // no vault is held
   await runJob({ kind: "restore", vault: other.canonical });
   await expect.poll(lists, PATIENT).toBe(2);
-  expect((await get(`${served.url}/v1/vaults/${other.vault}`, token)).status).toBe(200);
+  expect((await served.get(`/v1/vaults/${other.vault}`)).status).toBe(200);
 });
 
 it("an Item that a later event of the same answer deletes is not asked for, and each other one is", async () => {
   const fresh = await freshVault();
   const names = ["Kept", "Of which a version is destroyed", "Deleted", "Destroyed", "Restored"];
-  const ids = (await makeItems(fresh, ...names)).map((id) => parseId(id)!);
+  const ids = await idsOf(fresh, ...names);
   const [kept, thinned, deleted, destroyed, restored] = ids;
   let isHeld = false;
   const service = await startInterceptor({ before: (name) => !(isHeld && name.endsWith("/events")) });
@@ -164,8 +165,7 @@ it("an Item that a later event of the same answer deletes is not asked for, and 
   const before = service.requests.length;
   const items = `v1/vaults/${fresh.canonical}/items`;
   const send = (method: string, path: string, body?: object) => sendRequest(method, path, token, body);
-  const rename = (id: string) => send("PATCH", `${items}/${id}`, [{ op: "replace", path: "/title", value: `New ${id}` }]);
-  for (const id of ids) await rename(id);
+  for (const id of ids) await rename(fresh.canonical, id, token, `New ${id}`);
   await send("DELETE", `${items}/${thinned}/versions/1`);
   for (const id of [deleted, destroyed, restored]) await send("DELETE", `${items}/${id}`);
   const { id: fleeting } = (await send("POST", items, login("Fleeting"))) as { id: string };
@@ -173,11 +173,8 @@ it("an Item that a later event of the same answer deletes is not asked for, and 
   await send("DELETE", `v1/vaults/${fresh.canonical}/deleted-items/${destroyed}`);
   await send("POST", `v1/vaults/${fresh.canonical}/deleted-items/${restored}/restore`);
   isHeld = false;
-  const titles = async () => {
-    const { text, age } = await get(`${served.url}/${items}`, token);
-    return age === undefined ? undefined : (JSON.parse(text) as { title: string }[]).map(({ title }) => title).toSorted();
-  };
-  await expect.poll(titles, PATIENT).toEqual([kept, thinned, restored].map((id) => `New ${id}`).toSorted());
+  const titles = [kept, thinned, restored].map((id) => `New ${id}`).toSorted();
+  await expect.poll(() => listOf(served, fresh.vault), PATIENT).toEqual({ titles, isLocal: true });
   const asked = service.requests.slice(before).filter((name) => name.startsWith(`GET /${items}/`));
   expect(new Set(asked.map((name) => name.split("/").at(-1)))).toEqual(new Set([kept, thinned, restored]));
 });
@@ -198,17 +195,10 @@ describe("a list of the dialect `connect`, which leaves out an Item that does no
       answer: (name) => (isDamaged() && name.endsWith("/items") ? listed : undefined),
     });
     const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", hasEvent ? "1h" : "3s"] });
-    const list = async () => {
-      const { text, age } = await get(`${served.url}/v1/vaults/${fresh.vault}/items`, fresh.token);
-      return {
-        titles: (JSON.parse(text) as { title: string }[]).map(({ title }) => title).toSorted(),
-        isLocal: age !== undefined,
-      };
-    };
+    const list = () => listOf(served, fresh.vault);
     expect(await list()).toEqual({ titles: ["Whole"], isLocal: false });
     delete headers["Item-Vault-Broken"];
-    const rename = [{ op: "replace", path: "/title", value: "Broken" }];
-    if (hasEvent) await sendRequest("PATCH", `v1/vaults/${fresh.vault}/items/${broken}`, fresh.token, rename);
+    if (hasEvent) await rename(fresh.vault, broken, fresh.token, "Broken");
     await expect.poll(list, PATIENT).toEqual({ titles: ["Broken", "Whole"], isLocal: true });
   });
 });
@@ -227,7 +217,7 @@ it("an Item with a File that does not open is answered without the File, and wit
   });
   const served = await startServe({ token: fresh.token, host: service.url, args: ["--max-age", "3s"] });
   const read = async (of = path, headers = {}) => {
-    const { status, text, age, headers: answered } = await get(`${served.url}/${of}`, fresh.token, { headers });
+    const { status, text, age, headers: answered } = await served.get(`/${of}`, fresh.token, { headers });
     const counted = answered.get("Item-Vault-Broken");
     return { status, named: text.includes("brokenFiles"), counted, isLocal: age !== undefined };
   };

@@ -1,12 +1,13 @@
-import { createClient, type Vault } from "@item-vault/client";
+import { createClient, ItemVaultError, type Vault } from "@item-vault/client";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createAttempts } from "../../../packages/cli/src/serve/attempts.ts";
 import { createCopy, createVault, isComplete } from "../../../packages/cli/src/serve/copy.ts";
 import { createPace } from "../../../packages/cli/src/serve/pace.ts";
 import { readAllItems } from "../../../packages/cli/src/serve/read-vault.ts";
 import { createSealer } from "../../../packages/cli/src/serve/seal.ts";
 import { recordSleeps } from "../support/hurry.ts";
 
-/** How a vault is read into the local copy, with a service that is a function. */
+/** How a vault is read into the local copy, with a service that is a function, and the pauses of `serve`. */
 
 const VAULT = "11111111-1111-4111-8111-111111111111";
 const WHOLE = "22222222-2222-4222-8222-222222222222";
@@ -105,4 +106,30 @@ describe("the reads of all vaults", () => {
     await Promise.all(Array.from({ length: 21 }, () => pace.inTurn(async () => undefined)));
     expect(delays).toEqual(Array.from({ length: 20 }, (_, at) => 10 * (at + 1)));
   });
+});
+
+/** Returns the milliseconds of the pause after each of some failures in a row. */
+async function pausesAfter(count: number, retryAfter?: number): Promise<number[]> {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0);
+  onTestFinished(() => random.mockRestore());
+  const attempts = createAttempts(() => undefined);
+  const delays = recordSleeps();
+  const pauses: number[] = [];
+  for (let failures = 0; failures < count; failures++) {
+    const error = new ItemVaultError("away", { kind: "unavailable", status: 503, retryAfter });
+    await attempts.failed(error, failures, new AbortController().signal);
+    pauses.push(delays.splice(0).reduce((sum, delay) => sum + delay, 0));
+  }
+  return pauses;
+}
+
+it("the pauses between attempts double while the service fails", async () => {
+  const [first = 0, ...others] = await pausesAfter(5);
+  expect(first).toBeGreaterThan(0);
+  expect(others).toEqual([2, 4, 8, 16].map((times) => times * first));
+});
+
+it("an attempt is not made before the time that the service asks for", async () => {
+  const [usual] = await pausesAfter(1);
+  expect(await pausesAfter(1, 7)).toEqual([7_000 + usual!]);
 });

@@ -33,7 +33,7 @@ it("SIGTERM ends a process at once that has refused a request", async () => {
   const slow = "const start=setTimeout;globalThis.setTimeout=(run,delay,...rest)=>start(run,delay===30000?9e7:delay,...rest)";
   const through = ["env", `NODE_OPTIONS=--import=data:text/javascript,${encodeURIComponent(slow)}`];
   const served = await startServe({ token: world.token, host: "http://127.0.0.1:9", filled: false, through });
-  expect((await get(`${served.url}/v1/vaults`, world.token)).status).toBe(503);
+  expect((await served.get(`/v1/vaults`)).status).toBe(503);
   await served.stop("SIGTERM");
 });
 
@@ -137,7 +137,7 @@ async function startBehind(act: (name: string) => Promise<boolean | void> | void
   const write = (host: string, signal?: AbortSignal) =>
     get(host + path, fresh.token, { method: "PATCH", body, ...(signal && { signal }) });
   const read = async () => {
-    const { status, age, text } = await get(served.url + path, fresh.token);
+    const { status, age, text } = await served.get(path);
     return { status, isLocal: age !== undefined, title: (JSON.parse(text) as { title?: string }).title };
   };
   return { service, connection, served, write, read };

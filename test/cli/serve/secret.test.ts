@@ -1,7 +1,5 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
-import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Operation } from "../../../src/api/operation.ts";
@@ -23,11 +21,11 @@ beforeAll(async () => {
   return () => service.close();
 });
 
-async function start(): Promise<Served & { readonly secret: string }> {
+async function start(): Promise<Served> {
   service.fail(undefined);
   const served = await startServe({ token: world.token, host: service.url });
   onTestFinished(() => service.fail(undefined));
-  return { ...served, secret: readFileSync(join(served.folder, "client"), "utf8").trim() };
+  return served;
 }
 
 type Named = readonly [id: string, operation: Operation];
@@ -47,7 +45,7 @@ it("is what an attribute of the operations says: nothing of them gives a credent
 type Requests = readonly (readonly [method: string, path: string])[];
 
 /** Returns how the process answers each request: "passed on", "refused" in the shape of the contract (4.1), or another status. */
-async function outcomes(requests: Requests, tokenOf: (served: Awaited<ReturnType<typeof start>>) => string): Promise<string[]> {
+async function outcomes(requests: Requests, tokenOf: (served: Served) => string): Promise<string[]> {
   const served = await start();
   service.fail(PASSED_ON);
   const seen: string[] = [];
@@ -83,7 +81,7 @@ describe("the secret of local clients", () => {
     // What the process answers itself is not passed on.
     const allowed = operations.filter(([, { local, path }]) => local && path.startsWith("/v1/") && path !== "/v1/vaults");
     const requests = allowed.map(([, operation]) => [operation.method, pathOf(operation)] as const);
-    const seen = await outcomes(requests, ({ secret }) => secret);
+    const seen = await outcomes(requests, ({ secret }) => secret());
     expect(seen).toEqual(requests.map(([method, path]) => `${method} ${path}: passed on`));
   });
 
@@ -91,7 +89,7 @@ describe("the secret of local clients", () => {
     const refused = operations.filter(([, { local }]) => !local);
     const requests = refused.map(([, operation]) => [operation.method, pathOf(operation)] as const);
     const before = service.requests.length;
-    const seen = await outcomes(requests, ({ secret }) => secret);
+    const seen = await outcomes(requests, ({ secret }) => secret());
     expect(seen).toEqual(requests.map(([method, path]) => `${method} ${path}: refused`));
     const own = /^GET \/v1\/(token|vaults(\/[^/]+(\/(items|events).*)?)?)$/; // requests of the process itself
     expect(service.requests.slice(before).filter((name) => !own.test(name))).toEqual([]);
@@ -117,7 +115,7 @@ describe("the secret of local clients", () => {
       ["POST", "/v1/sign-in-codes#/v1/resolve"],
       ["POST", "/V1/tokens"],
     ] as const;
-    const seen = await outcomes(requests, ({ secret }) => secret);
+    const seen = await outcomes(requests, ({ secret }) => secret());
     expect(seen).toEqual(requests.map(([method, path]) => `${method} ${path}: refused`));
   });
 

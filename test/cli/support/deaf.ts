@@ -1,5 +1,5 @@
-import { createServer, type Socket } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
 
 /** Servers that answer as Item Vault never does. */
 
@@ -23,13 +23,8 @@ export const FAULTS: Readonly<Record<string, (socket: Socket) => void>> = {
   "no HTTP": (socket) => socket.end("220 mail.example.com ESMTP\r\n"),
 };
 
-export interface DeafServer {
-  readonly url: string;
-  readonly close: () => Promise<void>;
-}
-
-/** Starts the server of a fault. */
-export async function startDeafServer(fault: (socket: Socket) => void): Promise<DeafServer> {
+/** Starts the server of a fault until the end of the test. Returns its URL. */
+export async function startDeafServer(fault: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -37,12 +32,9 @@ export async function startDeafServer(fault: (socket: Socket) => void): Promise<
     socket.once("data", () => fault(socket));
   });
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        for (const socket of sockets) socket.destroy();
-      }),
-  };
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

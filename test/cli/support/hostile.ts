@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { document } from "../../../src/api/openapi/document.ts";
 import type { MediaType, Schema } from "../../../src/api/openapi/types.ts";
+import { startServer } from "./api.ts";
 
 /** A service that answers each request in the shape of the API's document, with a text for terminals in every text. */
 
@@ -57,20 +56,12 @@ function bodyOf(type: string, { schema }: MediaType): string {
   return type.includes("json") ? JSON.stringify(value) : String(value);
 }
 
-export interface HostileService {
-  readonly url: string;
-  readonly close: () => void;
-}
-
 /** Starts the service. `refuses`: it answers the requests with these methods, for example `POST`, with an error whose message is hostile. */
-export async function startHostileService(refuses?: {
-  readonly status: number;
-  readonly methods: RegExp;
-}): Promise<HostileService> {
+export function startHostileService(refuses?: { readonly status: number; readonly methods: RegExp }): Promise<string> {
   const operations = Object.entries(document.paths).flatMap(([template, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ template, name: `${method.toUpperCase()} ${template}`, operation })),
   );
-  const server = createServer((incoming, answer) => {
+  return startServer((incoming, answer) => {
     incoming.resume();
     answer.setHeader("Request-Id", HOSTILE.replaceAll(/[^ -~]/g, ""));
     if (refuses?.methods.test(incoming.method!)) {
@@ -90,6 +81,4 @@ export async function startHostileService(refuses?: {
     if (type === undefined) return answer.writeHead(Number(status)).end();
     return answer.writeHead(Number(status), { "Content-Type": type }).end(bodyOf(type, content[type]!));
   });
-  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() };
 }

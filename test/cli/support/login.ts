@@ -1,18 +1,19 @@
-import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
+import { makeToken, makeVault, type Permission, sendRequest } from "../../sdk/support/vault.ts";
 
-/** A vault of its own, and the environment of a process that reads and writes it. */
-export async function vaultOf(name?: string) {
+/** Makes a vault, and the environment of a process that reads and writes it. `send` sends requests to paths in the vault. */
+export async function vaultOf(name?: string, permission: Permission = "rw") {
   const vault = await makeVault(name);
-  const { token, id: tokenId } = await makeToken({ [vault]: "rw" }, "uuid");
-  const env = { ITEM_VAULT_TOKEN: token };
-  const create = async (item: object) => {
-    const body = { category: "LOGIN", vault: { id: vault }, ...item };
-    return (await sendRequest("POST", `v1/vaults/${vault}/items`, token, body)) as { id: string };
-  };
-  return { vault, token, tokenId, env, create };
+  const { token, id: tokenId } = await makeToken({ [vault]: permission }, "uuid");
+  const send = (method: string, path: string, body?: unknown): Promise<any> =>
+    sendRequest(method, `v1/vaults/${vault}${path}`, token, body);
+  const create = (item: object): Promise<{ readonly id: string }> =>
+    send("POST", "/items", { category: "LOGIN", vault: { id: vault }, ...item });
+  return { vault, token, tokenId, env: { ITEM_VAULT_TOKEN: token }, send, create };
 }
 
-/** A vault with a Login `Database`: user `ada`, password `correct horse`. `reference` is that of a field of it. */
+export type World = Awaited<ReturnType<typeof vaultOf>>;
+
+/** Makes a vault with a Login `Database`: user `ada`, password `correct horse`. `reference` is that of a field of it. */
 export async function vaultWithLogin() {
   const made = await vaultOf("Production");
   const fields = [

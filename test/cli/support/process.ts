@@ -1,15 +1,14 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { inject } from "vitest";
+import { newFolder } from "./files.ts";
 
 /** Runs the command line as a process: the launcher and the bundle that are packed. */
 
 const LAUNCHER = resolve("packages/cli/bin/item-vault.js");
 
 /** Where the launcher keeps compiled code. The processes share it, so that they do not compile the command line again. */
-export const CACHE = mkdtempSync(join(tmpdir(), "item-vault-cache-"));
+export const CACHE = newFolder();
 
 export interface Ran {
   /** The exit code; `null` when a signal ended the process. */
@@ -36,8 +35,7 @@ export interface RunOptions {
 
 /** Starts `item-vault` with an environment that has nothing of the developer's. */
 export function startCli(args: readonly string[], { env = {}, cwd, through = [] }: RunOptions = {}): Running {
-  const home = mkdtempSync(join(tmpdir(), "item-vault-home-"));
-  const base = { PATH: process.env["PATH"]!, HOME: home, XDG_CACHE_HOME: CACHE, ITEM_VAULT_HOST: inject("url") };
+  const base = { PATH: process.env["PATH"]!, HOME: newFolder(), XDG_CACHE_HOME: CACHE, ITEM_VAULT_HOST: inject("url") };
   const [program, ...rest] = [...through, process.execPath, LAUNCHER, ...args] as [string, ...string[]];
   const child = spawn(program, rest, { env: { ...base, ...env }, ...(cwd ? { cwd } : {}) });
   const output = { stdout: "", stderr: "" };

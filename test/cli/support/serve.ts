@@ -1,7 +1,7 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { newFolder } from "./files.ts";
 import { type Running, startCli } from "./process.ts";
 
 /** Runs `item-vault serve` as a process. */
@@ -11,6 +11,10 @@ export interface Served extends Running {
   readonly url: string;
   /** The folder with `copy`, `key`, `client` and `log`. */
   readonly folder: string;
+  /** The secret of its clients. */
+  readonly secret: () => string;
+  /** Sends a request to a path of it, by default with its token, or without one with the secret of its clients. */
+  readonly get: (path: string, token?: string, init?: RequestInit) => Promise<Got>;
   /** Kills the process, and waits for its end. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
 }
@@ -31,9 +35,6 @@ export interface ServeOptions {
 /** Waits longer than a process takes to start on a machine under load. */
 export const PATIENT = { timeout: 120_000, interval: 20 };
 
-/** A new folder, with a path that is short enough for a socket. */
-export const newFolder = (): string => mkdtempSync(join(tmpdir(), "iv-"));
-
 /** Starts the process, which is killed at the end of the test. */
 export async function startServe({
   token,
@@ -45,18 +46,11 @@ export async function startServe({
   through = [],
 }: ServeOptions): Promise<Served> {
   const files = ["--copy", join(folder, "copy"), "--key-file", join(folder, "key"), "--log", join(folder, "log")];
-  const all = [
-    "serve",
-    "--listen",
-    "127.0.0.1:0",
-    "--timeout",
-    timeout,
-    ...files,
-    "--client-token-file",
-    join(folder, "client"),
-    ...args,
-  ];
-  const running = startCli(all, { env: { ITEM_VAULT_TOKEN: token, ...(host && { ITEM_VAULT_HOST: host }) }, through });
+  const common = ["serve", "--listen", "127.0.0.1:0", "--timeout", timeout, "--client-token-file", join(folder, "client")];
+  const running = startCli([...common, ...files, ...args], {
+    env: { ITEM_VAULT_TOKEN: token, ...(host && { ITEM_VAULT_HOST: host }) },
+    through,
+  });
   const stop = async (signal: NodeJS.Signals = "SIGKILL") => {
     running.child.kill(signal);
     await running.ended;
@@ -65,7 +59,8 @@ export async function startServe({
   await expect.poll(() => running.output.stderr, PATIENT).toContain("listening on");
   const url = /listening on (\S+)/.exec(running.output.stderr)?.[1] ?? "";
   if (filled) await untilHeld(url);
-  return { ...running, url, folder, stop };
+  const secret = () => readFileSync(join(folder, "client"), "utf8").trim();
+  return { ...running, url, folder, secret, get: (path, as = token || secret(), init = {}) => get(url + path, as, init), stop };
 }
 
 /** Waits until `/health` says that all vaults are held. */

@@ -1,10 +1,6 @@
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { text as textOf } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
+import type { Socket } from "node:net";
+import { type Answered, type Asked, startApi, startServer } from "./api.ts";
+import { programOf } from "./files.ts";
 
 /** The platforms of workloads, and a service that exchanges their tokens, as servers and programs of this machine. */
 
@@ -19,30 +15,6 @@ let count = 0;
 /** Another token of a workload at each call. */
 export const newJwt = (): string => `e30.${Buffer.from(`{"jti":${count++}}`).toString("base64url")}.${SIGNATURE}`;
 
-/** Starts a server, which is closed at the end of the test. Out: its URL. */
-export async function startServer(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-export interface Asked {
-  /** The path with the query. */
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-export interface Answered {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
 export const GRANTED = {
   access_token: ISSUED,
   issued_token_type: "urn:ietf:params:oauth:token-type:access_token",
@@ -51,24 +23,18 @@ export const GRANTED = {
 };
 
 /** Starts a service. `answer`: to the attempt of this number, from 1; by default it grants the token. */
-export async function startService(answer: (attempt: number, asked: Asked) => Answered = () => ({ status: 200, body: GRANTED })) {
-  const requests: Asked[] = [];
-  const url = await startServer(async (incoming, reply) => {
-    const asked = { url: incoming.url!, headers: incoming.headers, body: await textOf(incoming) };
-    requests.push(asked);
-    const { status, headers = {}, body } = answer(requests.length, asked);
-    reply.writeHead(status, { "Request-Id": "0198c5a0-0000-7000-8000-000000000000", ...headers });
-    reply.end(JSON.stringify(body));
-  });
+export async function startService(answer: (attempt: number) => Answered = () => ({ body: GRANTED })) {
+  let attempt = 0;
+  const { url, requests } = await startApi(() => answer(++attempt));
   return { url, requests, subjects: () => requests.map(({ body }) => new URLSearchParams(body).get("subject_token")) };
 }
 
-/** Starts the endpoint of GitHub Actions. Out: the variables of a job, and what it was asked. */
-export async function startGitHub(answer: (attempt: number) => Answered = () => ({ status: 200, body: { value: newJwt() } })) {
-  const requests: Asked[] = [];
-  const url = await startServer((incoming, reply) => {
-    requests.push({ url: incoming.url!, headers: incoming.headers, body: "" });
-    const { status, headers, body } = answer(requests.length);
+/** Starts the endpoint of GitHub Actions. Returns the variables of a job, and what it was asked. */
+export async function startGitHub(answer: (attempt: number) => Answered = () => ({ body: { value: newJwt() } })) {
+  const requests: Pick<Asked, "url" | "headers">[] = [];
+  const url = await startServer(({ url: asked, headers: sent }, reply) => {
+    requests.push({ url: asked!, headers: sent });
+    const { status = 200, headers, body } = answer(requests.length);
     reply.writeHead(status, headers).end(JSON.stringify(body));
   });
   return { env: githubJob(url), requests };
@@ -81,19 +47,10 @@ export const githubJob = (origin: string) => ({
   ACTIONS_ID_TOKEN_REQUEST_TOKEN: REQUEST_TOKEN,
 });
 
-/** A folder with a program `buildkite-agent`: this script. Out: the variables of a job. */
+/** Makes a folder with a program `buildkite-agent`: this script. Returns the variables of a job. */
 export function buildkiteJob(script: string) {
-  const folder = mkdtempSync(join(tmpdir(), "item-vault-agent-"));
-  writeFileSync(join(folder, "buildkite-agent"), `#!/bin/sh\n${script}\n`);
-  chmodSync(join(folder, "buildkite-agent"), 0o755);
+  const folder = programOf("buildkite-agent", script);
   return { folder, env: { BUILDKITE: "true", PATH: `${folder}:${process.env["PATH"]!}` } };
-}
-
-/** A file of a pod. */
-export function tokenFile(content: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), "item-vault-pod-")), "item-vault");
-  writeFileSync(path, content);
-  return path;
 }
 
 type Fault = (socket: Socket) => void;

@@ -1,9 +1,12 @@
 import { parseEnv } from "node:util";
-import { describe, expect, it } from "vitest";
+import type { Call } from "@item-vault/client";
+import { sharedNames } from "@item-vault/transfer/shared-names";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { derivedId, emptyState, fileOf } from "../../../packages/transfer/src/item-parts.ts";
 import { fitTransfer } from "../../../packages/transfer/src/fit.ts";
 import { dotenvExport } from "../../../packages/transfer/src/formats/dotenv-export.ts";
 import type { TransferField, TransferItem } from "../../../packages/transfer/src/item.ts";
+import { createPace } from "../../../packages/transfer/src/pace.ts";
 import { dateOfSeconds, otpUri } from "../../../packages/transfer/src/values.ts";
 
 const itemWith = (changes: Partial<TransferItem>): TransferItem => ({
@@ -132,6 +135,29 @@ describe("an Item of a source", () => {
   });
 });
 
+describe("a one-time code", () => {
+  it.each([
+    "otpauth://totp/Steam:ada?secret=JBSWY3DPEHPK3PXP&issuer=Steam",
+    "otpauth://totp/Steam%3Aada?secret=JBSWY3DPEHPK3PXP",
+    "otpauth://totp/ada?secret=JBSWY3DPEHPK3PXP&issuer=steam&digits=5",
+    "otpauth://totp/ada?secret=JBSWY3DPEHPK3PXP&period=30&digits=5&encoder=steam",
+    "otpauth://steam/ada?secret=JBSWY3DPEHPK3PXP",
+    "steam://JBSWY3DPEHPK3PXP",
+  ])("of Steam stays as concealed text, and the report names it: %s", (value) => {
+    const { item, losses } = fields({ type: "OTP", value });
+    expect(item!.fields).toMatchObject([{ type: "CONCEALED", value }]);
+    expect(losses).toEqual(["1 values that are no OTP, kept as CONCEALED"]);
+  });
+
+  it.each([
+    "otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXP&issuer=Example",
+    "otpauth://totp/Steamboat:steam?secret=JBSWY3DPEHPK3PXP",
+    "JBSWY3DPEHPK3PXP",
+  ])("of others is an OTP field: %s", (value) => {
+    expect(fields({ type: "OTP", value })).toMatchObject({ item: { fields: [{ type: "OTP" }] }, losses: [] });
+  });
+});
+
 describe("the id of a new Item", () => {
   it("is a UUID of version 8 that depends on format, source and id", () => {
     const ids = [
@@ -197,4 +223,37 @@ describe("export to .env", () => {
       "FIELD_PATH",
     ]);
   });
+});
+
+/** Items of a text: of each the name of its vault and, after a slash, its id. */
+const inVaults = (text: string) =>
+  text.split(" ").map((one) => {
+    const [vault, vaultId] = one.split("/");
+    return vaultId === undefined ? { vault: vault || undefined } : { vault, vaultId };
+  });
+
+describe("the names that several vaults of a source have", () => {
+  it.each([
+    ["one vault", "A/1 A/1", []],
+    ["two vaults of one name", "A/1 A/2", [{ name: "A", count: 2 }]],
+    ["two vaults of one name in another case, without ids", "A a", [{ name: "A", count: 2 }]],
+    ["a vault of which some Items do not have the id", "A/1 A", []],
+    ["the same in another case", "A/1 a", [{ name: "A", count: 2 }]],
+    ["Items without a vault", " ", []],
+  ])("of %s", (_, text, shared) => expect(sharedNames(inVaults(text))).toEqual(shared));
+});
+
+it("the requests of all clients together begin at the rate at most, after a burst of 50", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const begun: number[] = [];
+  const call = (async () => void begun.push(performance.now())) as unknown as Call;
+  const pace = createPace(100);
+  const clients = [1, 2].map(() => pace({ call }));
+  const start = performance.now();
+  for (let count = 0; count < 75; count++) for (const client of clients) void client.call("GET /v1/vaults");
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(begun).toHaveLength(150);
+  expect(begun.filter((at) => at === start)).toHaveLength(51);
+  expect(begun.at(-1)! - start).toBeGreaterThanOrEqual(985);
 });

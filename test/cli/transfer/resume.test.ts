@@ -45,19 +45,28 @@ async function emptyVault(dialect: "uuid" | "connect" = "uuid") {
 
 const isReading = (operation: string): boolean => operation.startsWith("GET ") && operation.endsWith("/content");
 
+/** A client that tells of each operation before it is sent. What `before` returns runs after it. */
+const observed = (client: Client, before: (operation: string) => (() => void) | void): Client => ({
+  ...client,
+  call: async (operation, ...options) => {
+    const after = before(operation);
+    const answer = await client.call(operation, ...options);
+    after?.();
+    return answer;
+  },
+});
+
+const die = (): never => {
+  throw new ItemVaultError("killed", { kind: "network", status: 0 });
+};
+
 /** A client whose process is killed before its write number `writes` + 1: before it is sent, or, if `sent`, before the answer arrives. */
 function dying(client: Client, writes: number, sent: boolean): Client {
   let left = writes;
-  return {
-    ...client,
-    call: async (operation, ...options) => {
-      if (!operation.startsWith("GET ") && left-- === 0) {
-        if (sent) await client.call(operation, ...options);
-        throw new ItemVaultError("killed", { kind: "network", status: 0 });
-      }
-      return await client.call(operation, ...options);
-    },
-  };
+  return observed(client, (operation) => {
+    if (operation.startsWith("GET ") || left-- !== 0) return undefined;
+    return sent ? die : die();
+  });
 }
 
 async function run(client: Client, vault: string, items: readonly TransferItem[] = [item]): Promise<string[]> {
@@ -87,23 +96,10 @@ async function contentOf(client: Client, vault: string): Promise<unknown> {
   };
 }
 
-/** What an Item with these Files is at the import after one with `before`, and how often that reads a File. */
-async function importAgain(
-  { client, vault }: { client: Client; vault: string },
-  before: TransferItem,
-  after: TransferItem,
-): Promise<{ outcome: string; read: number }> {
-  expect(await run(client, vault, [before])).toEqual(["created"]);
-  let read = 0;
-  const counting: Client = {
-    ...client,
-    call: async (operation, ...options) => {
-      if (isReading(operation)) read++;
-      return await client.call(operation, ...options);
-    },
-  };
-  const [outcome] = await run(counting, vault, [after]);
-  return { outcome: outcome!, read };
+/** Returns a client, and the operations by which it reads contents of Files. */
+function readsOf(client: Client) {
+  const reads: string[] = [];
+  return { reads, reading: observed(client, (operation) => void (isReading(operation) && reads.push(operation))) };
 }
 
 /** Files of an import and of the one after it, all of the same names and sizes, and whether they are the same. */
@@ -119,14 +115,11 @@ const FILES: readonly (readonly [string, readonly string[], readonly string[], b
 const withFiles = (
   sourceId: string | undefined,
   contents: readonly string[],
-  history: TransferItem["history"],
-): TransferItem => ({
-  ...item,
-  sourceId,
-  archived: false,
-  history,
-  files: contents.map((content) => fileOf("a.txt", Buffer.from(content))),
-});
+  history: readonly TransferState[],
+): TransferItem => {
+  const files = contents.map((content) => fileOf("a.txt", Buffer.from(content)));
+  return { ...item, sourceId, archived: false, history, files };
+};
 
 describe("an Item of an earlier import", () => {
   /** Without an id an Item is found by its content. What makes Files, and nothing else, has one state. */
@@ -137,13 +130,11 @@ describe("an Item of an earlier import", () => {
 
   describe.each(SOURCES)("%s in its source", (_, sourceId, history) => {
     it.each(FILES)("is compared by the contents of its Files: %s", async (_name, before, after, same) => {
-      const made = await emptyVault();
-      const { outcome, read } = await importAgain(
-        made,
-        withFiles(sourceId, before, history),
-        withFiles(sourceId, after, history),
-      );
-      expect({ outcome, read }).toEqual({ outcome: same ? "present" : "differs", read: before.length });
+      const { client, vault } = await emptyVault();
+      expect(await run(client, vault, [withFiles(sourceId, before, history)])).toEqual(["created"]);
+      const { reads, reading } = readsOf(client);
+      expect(await run(reading, vault, [withFiles(sourceId, after, history)])).toEqual([same ? "present" : "differs"]);
+      expect(reads).toHaveLength(before.length);
     });
   });
 
@@ -158,30 +149,30 @@ describe("an Item of an earlier import", () => {
   it("is not the same when the content of its File does not open, and ends no import", async () => {
     const { client, vault } = await emptyVault();
     await run(client, vault, [withFiles(undefined, ["a"], [])]);
-    const damaged: Client = {
-      ...client,
-      call: async (operation, ...options) => {
-        if (isReading(operation)) throw new ItemVaultError("damaged", { kind: "integrity", status: 500 });
-        return await client.call(operation, ...options);
-      },
-    };
+    const damaged = observed(client, (operation) => {
+      if (isReading(operation)) throw new ItemVaultError("damaged", { kind: "integrity", status: 500 });
+    });
     expect(await run(damaged, vault, [withFiles(undefined, ["a"], [])])).toEqual(["differs"]);
   });
 
   it("reads no content that the same import has written", async () => {
     const { client, vault } = await emptyVault();
-    const reads: string[] = [];
-    const recording: Client = {
-      ...client,
-      call: async (operation, ...options) => {
-        if (isReading(operation)) reads.push(operation);
-        return await client.call(operation, ...options);
-      },
-    };
-    expect(await run(recording, vault)).toEqual(["created"]);
+    const { reads, reading } = readsOf(client);
+    expect(await run(reading, vault)).toEqual(["created"]);
     expect(reads).toEqual([]);
   });
 });
+
+/** The id of the Item of a vault. */
+async function onlyIn(client: Client, vault: string): Promise<string> {
+  const { data } = await client.call("GET /v1/vaults/{vault}/items", { path: { vault }, query: { archived: true } });
+  return data[0]!.id;
+}
+
+async function rename(client: Client, vault: string): Promise<void> {
+  const path = { vault, item: await onlyIn(client, vault) };
+  await client.call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "replace", path: "/title", value: "Mine" }] });
+}
 
 describe("an interrupted import", () => {
   it("is continued after every one of its writes", async () => {
@@ -202,15 +193,14 @@ describe("an interrupted import", () => {
   it("leaves an Item as it is that somebody has changed since", async () => {
     const { client, vault } = await emptyVault();
     await expect(run(dying(client, 3, false), vault)).rejects.toThrow("killed");
-    const [{ id }] = (await (await client.send("GET", `/v1/vaults/${vault}/items?archived=true`)).json()) as [{ id: string }];
-    await client.send("PATCH", `/v1/vaults/${vault}/items/${id}`, { json: [{ op: "replace", path: "/title", value: "Mine" }] });
+    await rename(client, vault);
     expect(await run(client, vault)).toEqual(["differs"]);
   });
 
   it("does not make an Item again that was deleted", async () => {
     const { client, vault } = await emptyVault();
     await run(client, vault);
-    const [{ id }] = (await (await client.send("GET", `/v1/vaults/${vault}/items?archived=true`)).json()) as [{ id: string }];
+    const id = await onlyIn(client, vault);
     await client.send("DELETE", `/v1/vaults/${vault}/items/${id}`);
     expect(await run(client, vault)).toEqual(["deleted"]);
   });
@@ -274,9 +264,7 @@ describe("an Item that is there under the id of the source, with as many version
   it("is left as it is, and reported when it was edited here", async () => {
     const { client, vault } = await emptyVault();
     expect(await run(client, vault, [before])).toEqual(["created"]);
-    const { id } = (await client.call("GET /v1/vaults/{vault}/items", { path: { vault } })).data[0]!;
-    const body = [{ op: "replace", path: "/title", value: "Edited" }] as const;
-    await client.call("PATCH /v1/vaults/{vault}/items/{item}", { path: { vault, item: id }, body: [...body] });
+    await rename(client, vault);
     expect(await run(client, vault, [before])).toEqual(["differs"]);
   });
 });
@@ -285,12 +273,8 @@ describe("Items without ids in their source", () => {
   it("are compared with what is there", async () => {
     const { client, vault } = await emptyVault();
     expect(await run(client, vault, [row("a"), row("a"), row("b")])).toEqual(["created", "created", "created"]);
-    expect(await run(client, vault, [row("a"), row("a"), row("b"), row("c")])).toEqual([
-      "present",
-      "present",
-      "present",
-      "created",
-    ]);
+    const outcomes = ["present", "present", "present", "created"];
+    expect(await run(client, vault, [row("a"), row("a"), row("b"), row("c")])).toEqual(outcomes);
   });
 
   it("do not stand for each other after an interruption, if only their values differ", async () => {
