@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fitTransfer } from "../../../../packages/transfer/src/fit.ts";
 import { chooseImport } from "../../../../packages/cli/src/transfer/formats.ts";
 import { describeLosses, describeSource } from "../../../../packages/cli/src/transfer/report.ts";
-import { makeToken, makeVault, sendRequest } from "../../../sdk/support/vault.ts";
+import { folderOf } from "../../support/files.ts";
 import { runHere } from "../../support/here.ts";
+import { vaultOf } from "../../support/login.ts";
 import { zippedVault } from "./bitwarden-fixture.ts";
 import { makeDatabase, save } from "./keepass-fixture.ts";
 import { jsonBytes, read, utf8 } from "./reading.ts";
@@ -41,27 +39,12 @@ describe("the loss report", () => {
 
 describe("import", () => {
   it.each(SOURCES)("writes what %s has to the service", async (format, fileName, make) => {
-    const [vault, folder] = [await makeVault(format), mkdtempSync(join(tmpdir(), "item-vault-formats-"))];
-    const { token } = await makeToken({ [vault]: "rw" }, "uuid");
-    const [bytes, path] = [await make(), join(folder, fileName)];
-    for (const [name, content] of [
-      [fileName, bytes],
-      ["password", "correct\n"],
-      ["key", KEY],
-    ] as const)
-      writeFileSync(join(folder, name), content);
-    const args = [
-      "import",
-      path,
-      "--vault",
-      vault,
-      "--password-file",
-      join(folder, "password"),
-      "--key-file",
-      join(folder, "key"),
-    ];
-    const ran = await runHere(args, { env: { ITEM_VAULT_TOKEN: token } });
-    const items = (await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as unknown[];
+    const { vault, env, send } = await vaultOf(format);
+    const bytes = await make();
+    const folder = folderOf({ [fileName]: bytes, password: "correct\n", key: KEY });
+    const line = `import ${fileName} --vault ${vault} --password-file password --key-file key`;
+    const ran = await runHere(line, { env, cwd: folder });
+    const items: unknown[] = await send("GET", "/items?archived=true");
     expect(ran).toMatchObject({ code: 0 });
     expect(ran.stdout).toBe(`${await reportOf(format, fileName, bytes)}Imported: ${items.length} created\n`);
   });
