@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { seeded } from "../../support/seeded.ts";
-import { VAULT, startLargeService } from "../support/large-service.ts";
 import { newFolder } from "../support/files.ts";
-import { copyStatus, PATIENT, startServe } from "../support/serve.ts";
+import { VAULT, startLargeService } from "../support/large-service.ts";
+import { copyStatus, get, PATIENT, startServe } from "../support/serve.ts";
 
 /** `serve` with a large copy: how it starts, what it takes, and what a kill leaves. LONG_RUN=1 has 10,000 Items, and prints the figures. */
 
@@ -34,15 +34,15 @@ it(`a copy of ${ITEMS} Items is read from disk when the service is gone, and ans
   const second = await startServe({ token: TOKEN, host: service.url, folder });
   const started = performance.now() - starting;
   const times: number[] = [];
-  const path = `/v1/vaults/${VAULT}/items`;
+  const path = `${second.url}/v1/vaults/${VAULT}/items`;
   for (let at = 0; at < READS; at++) {
     const began = performance.now();
-    const got = await second.get(`${path}/${service.itemIds[(at * 7919) % ITEMS]}`);
+    const got = await get(`${path}/${service.itemIds[(at * 7919) % ITEMS]}`, TOKEN);
     times.push(performance.now() - began);
     expect(got.status).toBe(200);
   }
   const listing = performance.now();
-  expect(JSON.parse((await second.get(path)).text)).toHaveLength(ITEMS);
+  expect(JSON.parse((await get(path, TOKEN)).text)).toHaveLength(ITEMS);
   const listed = performance.now() - listing;
   times.sort((one, other) => one - other);
   console.log(
@@ -56,9 +56,9 @@ it("all Items are asked for again after a restore of the database, and only what
   const service = await startLargeService(50);
   const served = await startServe({ token: TOKEN, host: service.url });
   const changed = service.restore();
-  const path = `/v1/vaults/${VAULT}/items`;
-  await expect.poll(async () => (await served.get(`${path}/${changed}`)).text, PATIENT).toContain('"version":2');
-  const { text, age } = await served.get(path);
+  const path = `${served.url}/v1/vaults/${VAULT}/items`;
+  await expect.poll(async () => (await get(`${path}/${changed}`, TOKEN)).text, PATIENT).toContain('"version":2');
+  const { text, age } = await get(path, TOKEN);
   expect((JSON.parse(text) as object[]).length).toBe(50);
   expect(age).toBeTypeOf("number");
 });
@@ -90,7 +90,7 @@ it(`a kill while the copy is written leaves one that opens, ${KILLS} times`, asy
   service.close();
   const last = await startServe({ ...options, args: [] });
   expect(last.output.stderr).not.toContain("damaged");
-  const { text } = await last.get(`/v1/vaults/${VAULT}/items/${service.itemIds[0]}`);
+  const { text } = await get(`${last.url}/v1/vaults/${VAULT}/items/${service.itemIds[0]}`, TOKEN);
   expect((JSON.parse(text) as { version: number }).version).toBeLessThanOrEqual(written);
   console.log(`${KILLS} kills, ${unfinished} of them within a write of the copy`);
   expect(unfinished).toBeGreaterThan(isLong ? 5 : -1);

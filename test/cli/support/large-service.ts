@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
-import { listen } from "./api.ts";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
 
 /** A service with one vault of many Items, of which it has no database: for sizes and times that the Worker of the tests would take minutes for. */
 
@@ -104,8 +105,14 @@ export async function startLargeService(count: number): Promise<LargeService> {
     if (incoming.headers["if-none-match"] === etag) return void answer.writeHead(304).end();
     return json(itemOf(item, versions.get(item)!));
   });
+  await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  onTestFinished(close);
   return {
-    url: await listen(server),
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     itemIds,
     write() {
       const item = itemIds[events.length % count]!;
@@ -123,6 +130,6 @@ export async function startLargeService(count: number): Promise<LargeService> {
       for (const send of waiting) send();
       return item;
     },
-    close: () => server.close().closeAllConnections(),
+    close,
   };
 }
