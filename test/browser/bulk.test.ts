@@ -175,18 +175,6 @@ describe("an act on several Items", () => {
     },
   );
 
-  it("moves 20 Items with 4 clicks", async () => {
-    const titles = Array.from({ length: 20 }, (_, index) => `Item ${index}`);
-    const { page, token, vault, other } = await openBulk(titles);
-    await tile(page, "Item 0").click();
-    await page.getByRole("list", { name: "Items" }).press("End");
-    await row(page, "Item 19").click({ modifiers: ["Shift"] });
-    await bar(page).getByRole("button", { name: "Move…" }).click();
-    await confirm(page, "Move");
-    await page.getByText("20 items moved").waitFor();
-    expect([(await summaries(token, vault)).length, (await summaries(token, other)).length]).toEqual([0, 20]);
-  });
-
   it("names each Item that is not done in an outage, and goes on with those", async () => {
     const { page, token, vault, items } = await openBulk(LETTERS);
     expectProblem(page, /503/);

@@ -199,32 +199,6 @@ describe("an administrator", () => {
     expect(actors.filter(([id, text]) => id !== "" && text === id.slice(0, 8))).toEqual([]);
   });
 
-  it("issues a token that opens one Item of a vault, chosen by its title", async () => {
-    const name = `Limited ${crypto.randomUUID()}`;
-    const { token, vault, items } = await seed([login("Only this"), login("Not this")], { name });
-    const page = await openPage();
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-    await page.goto("/console/#/items");
-    await page.locator(".rows").getByRole("link", { name: "Only this" }).waitFor();
-    await page.goto("/console/#/tokens");
-    await page.getByRole("button", { name: "Issue token" }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Name", { exact: true }).fill("limited");
-    await dialog
-      .getByRole("checkbox", { name: new RegExp(`^Read: ${name}`) })
-      .first()
-      .check();
-    const label = await dialog.locator("#limit-item-options option").filter({ hasText: "Only this" }).textContent();
-    await dialog.getByLabel(/^Title, ID or reference/).fill(label!);
-    await page.keyboard.press("Enter");
-    await dialog.getByRole("button", { name: "Remove Only this" }).waitFor();
-    await dialog.getByRole("button", { name: "Issue token" }).click();
-    const text = /_TOKEN=(\S+)/.exec(await dialog.locator(".token-text").innerText())![1]!;
-    expect(await sendRequest("GET", "v1/token", text)).toMatchObject({
-      vaults: { [vault]: { permissions: "r", items: [items[0]] } },
-    });
-  });
-
   it("uses a new vault one click after it was created", async () => {
     const { token } = await seed();
     const page = await openPage();

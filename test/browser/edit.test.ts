@@ -2,43 +2,39 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
-import { injectFault, limitVault, stopFollowing } from "./support/faults.ts";
-import { openPage } from "./support/page.ts";
+import {
+  button,
+  confirm,
+  dialogOf,
+  fill,
+  focused,
+  heading,
+  labelled,
+  link,
+  openItem,
+  openList,
+  press,
+  saveTitle,
+  see,
+  type Shown,
+  shown,
+  titleField,
+} from "./support/console.ts";
+import { injectFault, limitVault } from "./support/faults.ts";
 import { acceptDialogs, expectProblem } from "./support/problems.ts";
 import { login, makeItems, type Seeded, seed } from "./support/seed.ts";
 import { sharePage } from "./support/shared-page.ts";
 
 /** Making, editing and deleting Items. */
 
-interface Stored {
-  readonly title: string;
-  readonly version: number;
-  readonly tags: string[];
-  readonly urls: object[];
-  readonly fields: { id: string; label: string; type: string; value: string; purpose: string; section?: { id: string } }[];
-  readonly sections: { id: string; label: string }[];
-}
-
 const MARKUP = "<img src=x onerror=alert(1)>";
+const PATCHES = "/v1/vaults/*/items/*";
 
-const pathOf = ({ vault, items: [item] }: Seeded) => `v1/vaults/${vault}/items/${item}`;
-const stored = async (seeded: Seeded) => (await sendRequest("GET", pathOf(seeded), seeded.token)) as Stored;
-const patch = (seeded: Seeded, values: Record<string, unknown>) =>
-  sendRequest(
-    "PATCH",
-    pathOf(seeded),
-    seeded.token,
-    Object.entries(values).map(([path, value]) => ({ op: "replace", path, value })),
-  );
-const listOf = (seeded: Seeded) => sendRequest("GET", `v1/vaults/${seeded.vault}/items`, seeded.token) as Promise<Stored[]>;
-
-const value = (page: Page, name: string) => page.getByRole("textbox", { name, exact: true });
-const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-const heading = (page: Page, name: string) => page.getByRole("heading", { name, exact: true });
-/** An input for a password has no role of its own. */
-const secret = (page: Page, name: string) => page.getByLabel(name, { exact: true });
-const focused = (page: Page) => page.evaluate<string>("document.activeElement.ariaLabel ?? document.activeElement.textContent");
 const focusedId = (page: Page) => page.evaluate<string>("document.activeElement.id");
+const listOf = async ({ vault, token }: Seeded) =>
+  (await sendRequest("GET", `v1/vaults/${vault}/items`, token)) as { id: string }[];
+/** The only Item of a vault. */
+const onlyOf = async (seeded: Shown) => shown(seeded.page, { ...seeded, items: [(await listOf(seeded))[0]!.id] });
 
 const GRAFANA = login("Grafana", { password: "first-password" });
 
@@ -49,408 +45,307 @@ beforeAll(async () => {
 });
 const openShared = sharePage(async () => ({ token: team.token }));
 
-interface Edited {
-  readonly page: Page;
-  readonly seeded: Seeded;
-}
-
 /** An Item of its own in the form. */
-async function edit(): Promise<Edited> {
-  const seeded = { ...team, items: await makeItems(team.token, team.vault, [GRAFANA]) };
-  return openForm(await openShared(), seeded);
+async function edit(): Promise<Shown> {
+  const opened = shown(await openShared(), { ...team, items: await makeItems(team.token, team.vault, [GRAFANA]) });
+  await opened.page.goto(`${opened.address}/edit`);
+  await titleField(opened.page).waitFor();
+  return opened;
 }
 
 /** The same with a vault and a page of its own. */
-async function editAlone(): Promise<Edited> {
-  const seeded = await seed([GRAFANA]);
-  return openForm(await openPage({ token: seeded.token }), seeded);
-}
+const editAlone = () => openItem([GRAFANA], { tab: "edit" });
 
-async function openForm(page: Page, seeded: Seeded): Promise<Edited> {
-  await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
-  await page.getByLabel("Title").waitFor();
-  return { page, seeded };
+/** Opens the form of a new Item in a vault without Items. */
+async function create(name = "Team"): Promise<Shown> {
+  const opened = await openList([], { name });
+  await button(opened.page, "New item").first().click();
+  return opened;
 }
 
 describe("a new Item", () => {
   it("is made with the keyboard alone, with a generated password", async () => {
-    const seeded = await seed();
-    const page = await openPage({ token: seeded.token });
-    await page.goto("/console/");
-    await page.getByText("No items yet.").waitFor();
+    const opened = await openList([]);
+    const { page } = opened;
     const tabTo = async (name: string) => {
       for (let pressed = 0; pressed < 40 && (await focused(page)) !== name; pressed++) await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
     };
     await tabTo("New item");
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Title").waitFor();
+    await titleField(page).waitFor();
     await page.keyboard.type("GitHub");
     await page.keyboard.press("Tab");
     await page.keyboard.type("ada");
     await tabTo("Generate password");
+    await see(page, "Very strong (194 bits)");
     await page.keyboard.press("Enter");
-    await page.getByText("Very strong (194 bits)").waitFor();
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await dialogOf(page).waitFor({ state: "detached" });
     await expect.poll(() => focused(page)).toBe("Generate password");
-    const generated = await secret(page, "password").inputValue();
+    const generated = await labelled(page, "password").inputValue();
     expect(generated).toHaveLength(32);
     await page.keyboard.press("Control+s");
     await heading(page, "GitHub").waitFor();
-    const [made] = await listOf(seeded);
-    const item = await stored({ ...seeded, items: [(made as unknown as { id: string }).id] });
-    expect(item.fields.map(({ label, purpose }) => [label, purpose])).toEqual([
+    const { fields } = await (await onlyOf(opened)).load();
+    expect(fields.map(({ label, purpose }) => [label, purpose])).toEqual([
       ["username", "USERNAME"],
       ["password", "PASSWORD"],
       ["one-time password", undefined],
       ["notes", "NOTES"],
     ]);
-    expect(item.fields[1]!.value).toBe(generated);
+    expect(fields[1]!.value).toBe(generated);
     await page.getByRole("list", { name: "Items" }).getByRole("link", { name: "GitHub ada" }).waitFor();
   });
 
   it("begins with the fields of its category, and needs a title", async () => {
-    const seeded = await seed([], { name: "Second" });
-    const page = await openPage({ token: seeded.token });
-    await page.goto("/console/");
-    await button(page, "New item").first().click();
-    await secret(page, "password").fill("kept");
+    const { page } = await create("Second");
+    await labelled(page, "password").fill("kept");
     await page.getByLabel("Category").selectOption("Database");
-    await value(page, "server").fill(MARKUP);
-    await button(page, "Save").click();
-    await page.getByLabel("Title").and(page.locator(":focus:invalid")).waitFor();
-    await page.getByLabel("Title").fill(MARKUP);
-    await button(page, "Save").click();
+    await page.getByRole("textbox", { name: "server", exact: true }).fill(MARKUP);
+    await press(page, "Save");
+    await titleField(page).and(page.locator(":focus:invalid")).waitFor();
+    await saveTitle(page, MARKUP);
     await heading(page, MARKUP).waitFor();
     expect(await page.locator("img").count()).toBe(0);
-    await page.getByText("Database in Second").waitFor();
-    await button(page, "Reveal password").click();
-    await page.getByText("kept").waitFor();
+    await see(page, "Database in Second");
+    await press(page, "Reveal password");
+    await see(page, "kept");
   });
 
   it("has no empty row of the form, and shows none", async () => {
-    const seeded = await seed();
-    const page = await openPage({ token: seeded.token });
-    await page.goto("/console/");
-    await button(page, "New item").first().click();
-    await page.getByLabel("Title").fill("Without rows");
-    for (const name of ["Add URL", "Add field", "Add section"]) await button(page, name).click();
-    await button(page, "Add field to new section").click();
+    const opened = await create();
+    const { page } = opened;
+    await press(page, "Add URL", "Add field", "Add section", "Add field to new section");
     await page.getByLabel("Add tag").fill(" , ");
-    await button(page, "Save").click();
+    await saveTitle(page, "Without rows");
     await heading(page, "Without rows").waitFor();
-    const [made] = (await sendRequest("GET", `v1/vaults/${seeded.vault}/items`, seeded.token)) as { id: string }[];
-    const { urls, tags, sections, fields } = await stored({ ...seeded, items: [made!.id] });
+    const { urls, tags, sections, fields } = await (await onlyOf(opened)).load();
     expect({ urls, tags, sections }).toEqual({ urls: [], tags: [], sections: [] });
     expect(fields.filter(({ label }) => label === "")).toEqual([]);
     expect(await page.getByRole("region", { name: "URLs" }).count()).toBe(0);
   });
 
   it("is made once when the answer is lost, in the vault of the first request and with what was typed since", async () => {
-    const seeded = await seed();
-    const page = await openPage({ token: seeded.token });
-    expectProblem(page, /ERR_CONNECTION_RESET/);
-    expectProblem(page, /409/);
-    await page.goto("/console/");
-    await button(page, "New item").first().click();
-    await page.getByLabel("Title").fill("Once");
+    const { page, titles } = await create();
+    for (const problem of [/ERR_CONNECTION_RESET/, /409/]) expectProblem(page, problem);
     const { end } = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
-    await button(page, "Save").click();
-    await page.getByRole("alert").getByText("The service did not answer").waitFor();
+    await saveTitle(page, "Once");
+    await see(page.getByRole("alert"), "The service did not answer");
     end();
     // In another vault the same id would be that of a second Item.
-    await page.getByText("may already be in this vault").waitFor();
+    await see(page, "may already be in this vault");
     expect(await page.locator(".item-form").getByLabel("Vault").isDisabled()).toBe(true);
-    await page.getByLabel("Title").fill("Once more");
-    await button(page, "Save").click();
+    await saveTitle(page, "Once more");
     await heading(page, "Once more").waitFor();
-    expect((await listOf(seeded)).map(({ title }) => title)).toEqual(["Once more"]);
+    expect(await titles()).toEqual(["Once more"]);
   });
 
   it("that was made by a request without an answer, and deleted by somebody else, can be discarded", async () => {
-    const seeded = await seed();
-    const page = await openPage({ token: seeded.token });
+    const opened = await create();
+    const { page } = opened;
     for (const problem of [/ERR_CONNECTION_RESET/, /409/, /404/]) expectProblem(page, problem);
-    await page.goto("/console/");
-    await button(page, "New item").first().click();
-    await page.getByLabel("Title").fill("Deleted");
     const { end } = await injectFault(page, "POST", "/v1/vaults/*/items", "lost");
-    await button(page, "Save").click();
-    await page.getByText("may already be in this vault").waitFor();
+    await saveTitle(page, "Deleted");
+    await see(page, "may already be in this vault");
     end();
-    const [made] = (await listOf(seeded)) as unknown as { id: string }[];
-    await sendRequest("DELETE", pathOf({ ...seeded, items: [made!.id] }), seeded.token);
-    await button(page, "Save").click();
-    await button(page, "Discard changes").click();
-    await page.getByText("No items yet.").waitFor();
+    await (await onlyOf(opened)).remove();
+    await press(page, "Save", "Discard changes");
+    await see(page, "No items yet.");
   });
 });
 
 describe("editing", () => {
   it("changes fields, sections, URLs and tags, and sends only what has changed", async () => {
-    const { page, seeded } = await edit();
+    const { page, load } = await edit();
     const bodies: string[] = [];
     page.on("request", (request) => request.method() === "PATCH" && bodies.push(request.postData()!));
-    await button(page, "Save").click();
+    await press(page, "Save");
     await heading(page, "Grafana").waitFor();
     expect(bodies).toEqual([]);
-    await page.getByRole("link", { name: "Edit", exact: true }).click();
-    await button(page, "Add section").click();
-    await expect.poll(() => focusedId(page)).toMatch(/^section /);
-    await page.keyboard.type("Recovery");
-    await button(page, "Add field to Recovery").click();
-    await expect.poll(() => focusedId(page)).toMatch(/^label /);
-    await page.keyboard.type("code");
+    await link(page, "Edit").click();
+    const add = async (name: string, id: RegExp, text: string) => {
+      await press(page, name);
+      await expect.poll(() => focusedId(page)).toMatch(id);
+      await page.keyboard.type(text);
+    };
+    await add("Add section", /^section /, "Recovery");
+    await add("Add field to Recovery", /^label /, "code");
     await page.getByLabel("Type").selectOption("Password");
-    await secret(page, "code").fill("1111");
-    await button(page, "Add URL").click();
-    await expect.poll(() => focusedId(page)).toBe("url-1");
-    await page.keyboard.type("https://b.example");
+    await labelled(page, "code").fill("1111");
+    await add("Add URL", /^url-1$/, "https://b.example");
     await page.getByLabel("Add tag").fill("prod, team");
-    await button(page, "Save").click();
+    await press(page, "Save");
     await page.getByRole("region", { name: "Recovery" }).waitFor();
-    const item = await stored(seeded);
-    expect([item.version, item.tags, item.sections[0]!.label]).toEqual([2, ["prod", "team"], "Recovery"]);
-    expect(item.fields[2]).toMatchObject({
-      label: "code",
-      type: "CONCEALED",
-      value: "1111",
-      section: { id: item.sections[0]!.id },
-    });
+    const { version, tags, sections, fields } = await load();
+    expect([version, tags, sections[0]!.label]).toEqual([2, ["prod", "team"], "Recovery"]);
+    expect(fields[2]).toMatchObject({ label: "code", type: "CONCEALED", value: "1111", section: { id: sections[0]!.id } });
     expect(bodies.join("")).not.toContain("first-password");
   });
 
   it("moves and removes fields with the keyboard, which keeps the focus", async () => {
-    const { page, seeded } = await edit();
-    await button(page, "Settings of password").click();
-    await button(page, "Move password up").focus();
-    await page.keyboard.press("Enter");
+    const { page, load } = await edit();
+    await press(page, "Settings of password");
+    await button(page, "Move password up").press("Enter");
     await expect.poll(() => focused(page)).toBe("Move password down");
-    await button(page, "Settings of username").click();
-    await button(page, "Remove username").click();
+    await press(page, "Settings of username", "Remove username");
     await expect.poll(() => focused(page)).toBe("Add field");
-    await button(page, "Save").click();
+    await press(page, "Save");
     await heading(page, "Grafana").waitFor();
-    expect((await stored(seeded)).fields.map(({ id }) => id)).toEqual(["password"]);
+    expect((await load()).fields.map(({ id }) => id)).toEqual(["password"]);
   });
 
   it("the generator follows its settings and shows the exact entropy", async () => {
     const { page } = await edit();
-    await button(page, "Generate password").click();
-    const shown = page.getByLabel("Generated value");
+    await press(page, "Generate password");
+    const generated = page.getByLabel("Generated value");
     await page.getByLabel("Number of characters").fill("4");
-    await page.getByLabel("Letters").uncheck();
-    await page.getByLabel("Symbols").uncheck();
+    for (const set of ["Letters", "Symbols"]) await page.getByLabel(set).uncheck();
     await page.getByLabel("Exclude").fill("01");
-    await page.getByText("Weak (12 bits)").waitFor();
-    expect(await shown.textContent()).toMatch(/^[2-9]{4}$/);
-    const before = await shown.textContent();
-    await expect
-      .poll(async () => {
-        await button(page, "Regenerate").click();
-        return shown.textContent();
-      })
-      .not.toBe(before);
+    await see(page, "Weak (12 bits)");
+    const before = await generated.textContent();
+    expect(before).toMatch(/^[2-9]{4}$/);
+    await expect.poll(() => press(page, "Regenerate").then(() => generated.textContent())).not.toBe(before);
     await page.getByLabel("Digits").uncheck();
-    await page.getByText("No characters left to choose from").waitFor();
+    await see(page, "No characters left to choose from");
     expect(await button(page, "Use password").isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
-    expect(await secret(page, "password").inputValue()).toBe("first-password");
+    expect(await labelled(page, "password").inputValue()).toBe("first-password");
   });
 });
 
-describe("a concealed text of several lines", () => {
-  it("stays revealed while it is typed, and is hidden 30 seconds after that", async () => {
-    const seeded = await seed([login("Key", { password: "first line\n" })]);
-    const page = await openPage({ token: seeded.token, fresh: true });
-    await page.clock.install();
-    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
-    await button(page, "Reveal password").click();
-    await expect.poll(() => secret(page, "password").inputValue()).toBe("first line\n");
-    await secret(page, "password").press("Control+End");
-    for (const line of ["second", " and", " third"]) {
-      await page.keyboard.type(line);
-      await page.clock.runFor(29_000);
-    }
-    expect(await secret(page, "password").inputValue()).toBe("first line\nsecond and third");
-    await page.clock.runFor(1_500);
-    await expect.poll(() => secret(page, "password").inputValue()).toBe("");
-    await button(page, "Save").click();
-    await heading(page, "Key").waitFor();
-    expect((await stored(seeded)).fields[1]!.value).toBe("first line\nsecond and third");
+it("a concealed text of several lines stays revealed while it is typed, and is hidden 30 seconds after that", async () => {
+  const { page, load } = await openItem([login("Key", { password: "first line\n" })], {
+    tab: "edit",
+    fresh: true,
+    before: (opened) => opened.clock.install(),
   });
+  const value = () => labelled(page, "password").inputValue();
+  await press(page, "Reveal password");
+  await expect.poll(value).toBe("first line\n");
+  await labelled(page, "password").press("Control+End");
+  for (const line of ["second", " and", " third"]) {
+    await page.keyboard.type(line);
+    await page.clock.runFor(29_000);
+  }
+  expect(await value()).toBe("first line\nsecond and third");
+  await page.clock.runFor(1_500);
+  await expect.poll(value).toBe("");
+  await press(page, "Save");
+  await heading(page, "Key").waitFor();
+  expect((await load()).fields[1]!.value).toBe("first line\nsecond and third");
 });
 
 describe("a conflict", () => {
   it("shows both sides where they differ, and keeps what is chosen", async () => {
-    const { page, seeded } = await edit();
+    const { page, load, patch } = await edit();
     expectProblem(page, /412/);
-    await page.getByLabel("Title").fill("Mine");
-    await secret(page, "password").fill("mine-password");
-    await patch(seeded, { "/title": "Theirs", "/tags": ["theirs"], "/fields/password/value": "theirs-password" });
-    await button(page, "Save").click();
+    await titleField(page).fill("Mine");
+    await labelled(page, "password").fill("mine-password");
+    await labelled(page, "username").fill("my-name");
+    await patch({ "/title": "Theirs", "/tags": ["theirs"], "/fields/password/value": "theirs-password" });
+    await press(page, "Save");
     await heading(page, "Someone else changed this item").waitFor();
-    expect((await stored(seeded)).title).toBe("Theirs");
-    const names = await page
-      .locator("article")
-      .getByRole("group")
-      .evaluateAll((groups) => groups.map((group) => group.firstChild!.textContent));
-    expect(names).toEqual(["Title", "password", "Tags"]);
+    expect((await load()).title).toBe("Theirs");
+    const groups = page.locator("article").getByRole("group");
+    const names = await groups.evaluateAll((all) => all.map((group) => group.firstChild!.textContent));
+    expect(names).toEqual(["Title", "username", "password", "Tags"]);
     expect(await page.content()).not.toContain("-password");
-    await button(page, "Reveal theirs of password").click();
-    await page.getByText("theirs-password").waitFor();
-    await page.getByLabel("Mine: Title").check();
-    await page.getByLabel("Theirs: password").check();
-    expect(await page.getByLabel("Theirs: Tags").isChecked()).toBe(true);
-    await button(page, "Save").click();
+    await press(page, "Reveal theirs of password");
+    await see(page, "theirs-password");
+    await fill(page, { "Mine: Title": true, "Theirs: password": true });
+    // Each side alone has changed these.
+    for (const chosen of ["Mine: username", "Theirs: Tags"]) expect(await page.getByLabel(chosen).isChecked()).toBe(true);
+    await press(page, "Save");
     await heading(page, "Mine").waitFor();
-    const { title, tags, fields, version } = await stored(seeded);
-    expect([title, tags, fields[1]!.value, version]).toEqual(["Mine", ["theirs"], "theirs-password", 3]);
-  });
-
-  it("keeps a change of somebody else to another part of the Item", async () => {
-    const { page, seeded } = await edit();
-    expectProblem(page, /412/);
-    await value(page, "username").fill("mine");
-    await patch(seeded, { "/tags": ["theirs"] });
-    await button(page, "Save").click();
-    await page.getByRole("heading", { name: /changed/i }).waitFor();
-    await button(page, "Save").click();
-    await heading(page, "Grafana").waitFor();
-    const after = await stored(seeded);
-    expect([after.tags, after.fields.find(({ id }) => id === "username")?.value]).toEqual([["theirs"], "mine"]);
-  });
-
-  it("keeps what is typed while a save is under way, and saves it the next time", async () => {
-    const { page, seeded } = await edit();
-    await value(page, "Title").fill("First");
-    const { requests, end } = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "held");
-    await button(page, "Save").click();
-    await expect.poll(() => requests.length).toBe(1);
-    await value(page, "Title").fill("Second");
-    end();
-    await expect.poll(async () => (await stored(seeded)).title).toBe("First");
-    await button(page, "Save").waitFor();
-    expect(await value(page, "Title").inputValue()).toBe("Second");
-    await button(page, "Save").click();
-    await heading(page, "Second").waitFor();
-    expect((await stored(seeded)).title).toBe("Second");
+    const { title, tags, fields, version } = await load();
+    const values = fields.map(({ value }) => value);
+    expect([title, tags, values, version]).toEqual(["Mine", ["theirs"], ["my-name", "theirs-password"], 3]);
   });
 
   it("begins again when there is a second one, and all of one side can be chosen", async () => {
-    const { page, seeded } = await edit();
+    const { page, load, patch } = await edit();
     expectProblem(page, /412/);
-    await page.getByLabel("Title").fill("Mine");
-    await patch(seeded, { "/title": "Theirs" });
-    await button(page, "Save").click();
-    await button(page, "Keep mine").click();
-    await patch(seeded, { "/title": "Theirs again" });
-    await button(page, "Save").click();
-    await page.getByRole("group").getByText("Theirs again").waitFor(); // The list may show it too.
-    await button(page, "Take theirs").click();
-    await button(page, "Save").click();
+    await titleField(page).fill("Mine");
+    await patch({ "/title": "Theirs" });
+    await press(page, "Save", "Keep mine");
+    await patch({ "/title": "Theirs again" });
+    await press(page, "Save");
+    await see(page.getByRole("group"), "Theirs again"); // The list may show it too.
+    await press(page, "Take theirs", "Save");
     await heading(page, "Theirs again").waitFor();
-    expect((await stored(seeded)).version).toBe(3);
+    expect((await load()).version).toBe(3);
   });
 
   it("with a deletion keeps what was typed, and can make a new Item of it", async () => {
-    const { page, seeded } = await editAlone();
+    const { page, remove, titles } = await editAlone();
     expectProblem(page, /404/);
-    await page.getByLabel("Title").fill("Typed");
-    await sendRequest("DELETE", pathOf(seeded), seeded.token);
-    await button(page, "Save").click();
-    await page.getByText("This item was deleted").waitFor();
-    await button(page, "Create a new item").click();
+    await titleField(page).fill("Typed");
+    await remove();
+    await press(page, "Save");
+    await see(page, "This item was deleted");
+    await press(page, "Create a new item");
     await heading(page, "Typed").waitFor();
-    const items = await listOf(seeded);
-    expect(items.map(({ title }) => title)).toEqual(["Typed"]);
+    expect(await titles()).toEqual(["Typed"]);
   });
 });
 
 describe("a failure to save", () => {
   it("is told beside the button, and nothing typed is lost: a lost right, then no network", async () => {
-    const { page, seeded } = await edit();
-    expectProblem(page, /403/);
-    expectProblem(page, /ERR_CONNECTION_FAILED/);
-    const refused = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", { status: 403, kind: "out_of_scope" });
-    await page.getByLabel("Title").fill("Typed");
-    await button(page, "Save").click();
-    await page.getByRole("alert").getByText("You don’t have permission").waitFor();
-    refused.end();
-    const cut = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "network");
-    await button(page, "Save").click();
-    await page.getByRole("alert").getByText("The service did not answer").waitFor();
-    cut.end();
-    await button(page, "Save").click();
+    const { page, load } = await edit();
+    await titleField(page).fill("Typed");
+    for (const [fault, problem, text] of [
+      [{ status: 403, kind: "out_of_scope" }, /403/, "You don’t have permission"],
+      ["network", /ERR_CONNECTION_FAILED/, "The service did not answer"],
+    ] as const) {
+      expectProblem(page, problem);
+      const { end } = await injectFault(page, "PATCH", PATCHES, fault);
+      await press(page, "Save");
+      await see(page.getByRole("alert"), text);
+      end();
+    }
+    await press(page, "Save");
     await heading(page, "Typed").waitFor();
-    expect((await stored(seeded)).version).toBe(2);
+    expect((await load()).version).toBe(2);
   });
 
-  it("of a one-time password that gives no codes is prevented, and told in words", async () => {
-    const { page, seeded } = await edit();
-    await button(page, "Add field").click();
+  it("of a one-time password that gives no codes is prevented before the next frame of the page, and told in words", async () => {
+    const { page, load } = await edit();
+    await press(page, "Add field");
     await page.getByLabel("Type").last().selectOption("One-time password");
     const input = page.getByPlaceholder("setup key");
-    await input.fill("0189");
-    await button(page, "Save").click();
-    expect(await input.evaluate((one: HTMLInputElement) => one.validationMessage)).toContain("or a setup key");
-    await input.fill("JBSW Y3DP EHPK 3PXP");
-    await button(page, "Save").click();
-    await heading(page, "Grafana").waitFor();
-    expect((await stored(seeded)).fields.at(-1)?.value).toBe("JBSW Y3DP EHPK 3PXP");
-  });
-
-  it("of a value that gives no codes is prevented before the next frame of the page", async () => {
-    const { page } = await edit();
-    await button(page, "Add field").click();
-    await page.getByLabel("Type").last().selectOption("One-time password");
-    const told = page.getByPlaceholder("setup key").evaluate(async (one: HTMLInputElement) => {
+    const told = await input.evaluate(async (one: HTMLInputElement) => {
       one.value = "0189";
       one.dispatchEvent(new InputEvent("input", { bubbles: true }));
       for (let turn = 0; turn < 20; turn++) await Promise.resolve(); // A click comes after these, and may come before a frame.
       return one.validationMessage;
     });
-    expect(await told).toContain("or a setup key");
+    expect(told).toContain("or a setup key");
+    await press(page, "Save");
+    await input.fill("JBSW Y3DP EHPK 3PXP");
+    await press(page, "Save");
+    await heading(page, "Grafana").waitFor();
+    expect((await load()).fields.at(-1)?.value).toBe("JBSW Y3DP EHPK 3PXP");
   });
 
   it("a full vault and a refused value are told in words", async () => {
-    const { page, seeded } = await editAlone();
-    expectProblem(page, /507/);
-    expectProblem(page, /400/);
-    await limitVault(seeded.vault, { bytes: 0 });
-    await value(page, "username").fill("a much longer user name than before".repeat(10));
-    await button(page, "Save").click();
-    await page.getByRole("alert").getByText("The vault is full").waitFor();
-    await button(page, "Settings of username").click();
-    await page.getByLabel("Type").selectOption("Month");
-    await value(page, "username").fill("x".repeat(10));
-    await button(page, "Save").click();
+    const { page, vault } = await editAlone();
+    for (const problem of [/507/, /400/]) expectProblem(page, problem);
+    const username = labelled(page, "username");
+    const saveAs = async (kind: string, text: string) => {
+      await page.getByLabel("Type").selectOption("Text");
+      await username.fill(text);
+      await page.getByLabel("Type").selectOption(kind);
+      await press(page, "Save");
+    };
+    await press(page, "Settings of username");
+    await limitVault(vault, { bytes: 0 });
+    await saveAs("Text", "a much longer user name than before".repeat(10));
+    await see(page.getByRole("alert"), "The vault is full");
+    await saveAs("Month", "x".repeat(10));
     expect(await page.evaluate("document.activeElement.validity.patternMismatch")).toBe(true);
-    await page.getByLabel("Type").selectOption("Text");
-    await value(page, "username").fill("2026-13-45");
     expectProblem(page, /does not conform to the required format/); // It is sent as it was typed.
-    await page.getByLabel("Type").selectOption("Date");
-    await button(page, "Save").click();
-    await page.getByRole("alert").getByText("fields[0]").waitFor();
-    expect(await value(page, "Title").inputValue()).toBe("Grafana");
-  });
-
-  it("an ended session asks to sign in, and what was typed is saved afterwards", async () => {
-    const seeded = await seed([GRAFANA]);
-    const page = await openPage({ token: seeded.token });
-    expectProblem(page, /401/);
-    await stopFollowing(page);
-    await openForm(page, seeded);
-    await page.getByLabel("Title").fill("Typed");
-    await page.evaluate(`fetch("/console/session", { method: "DELETE", headers: { "Item-Vault-Console": "1" } })`);
-    await button(page, "Save").click();
-    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
-    await dialog.getByLabel("Token").fill(seeded.token);
-    await page.keyboard.press("Enter");
-    await dialog.waitFor({ state: "detached" });
-    await page.getByText("You are signed in again").waitFor();
-    await button(page, "Save").click();
-    await heading(page, "Typed").waitFor();
+    await saveAs("Date", "2026-13-45");
+    await see(page.getByRole("alert"), "fields[0]");
+    expect(await titleField(page).inputValue()).toBe("Grafana");
   });
 });
 
@@ -471,12 +366,12 @@ describe("the focus", () => {
 
 describe("leaving the form", () => {
   it("asks when something has changed: for a link, the back button and the page itself", async () => {
-    const { page, seeded } = await editAlone();
-    await button(page, "Cancel").click();
+    const { page, load } = await editAlone();
+    await press(page, "Cancel");
     await heading(page, "Grafana").waitFor();
-    await page.getByRole("link", { name: "Edit", exact: true }).click();
-    await page.getByLabel("Title").fill("Typed");
-    const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
+    await link(page, "Edit").click();
+    await titleField(page).fill("Typed");
+    const dialog = dialogOf(page, "Leave without saving?");
     await page.getByRole("list", { name: "Items" }).getByRole("link").click();
     await dialog.waitFor();
     await page.keyboard.press("Enter");
@@ -485,95 +380,83 @@ describe("leaving the form", () => {
     await page.goBack();
     await dialog.waitFor();
     expect(page.url()).toMatch(/\/edit$/);
-    expect(await value(page, "Title").inputValue()).toBe("Typed");
-    await button(page, "Discard changes").click();
+    expect(await titleField(page).inputValue()).toBe("Typed");
+    await press(page, "Discard changes");
     await heading(page, "Grafana").waitFor();
-    expect((await stored(seeded)).version).toBe(1);
-    await page.getByRole("link", { name: "Edit", exact: true }).click();
-    await page.getByLabel("Title").fill("Typed");
+    expect((await load()).version).toBe(1);
+    await link(page, "Edit").click();
+    await titleField(page).fill("Typed");
     acceptDialogs(page);
     const asked = page.waitForEvent("dialog");
     await page.evaluate("location.reload()").catch(() => undefined);
     expect((await asked).type()).toBe("beforeunload");
   });
 
-  it("asks nothing right after a save, and asks for what was typed since", async () => {
-    const { page, seeded } = await edit();
-    const { requests, end } = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "held");
-    await value(page, "Title").fill("Saved");
-    await button(page, "Save").click();
+  it("keeps what was typed while a save was under way, asks for it alone, and saves it the next time", async () => {
+    const { page, load } = await edit();
+    const { requests, end } = await injectFault(page, "PATCH", PATCHES, "held");
+    await saveTitle(page, "Saved");
     await expect.poll(() => requests.length).toBe(1);
-    await value(page, "Title").fill("Typed since");
+    await titleField(page).fill("Typed since");
     end();
-    await expect.poll(async () => (await stored(seeded)).title).toBe("Saved");
+    await expect.poll(async () => (await load()).title).toBe("Saved");
     await button(page, "Save").waitFor();
-    const dialog = page.getByRole("dialog", { name: "Leave without saving?" });
-    await button(page, "Cancel").click();
+    expect(await titleField(page).inputValue()).toBe("Typed since");
+    const dialog = dialogOf(page, "Leave without saving?");
+    await press(page, "Cancel");
     await dialog.waitFor();
-    await button(page, "Keep editing").click();
-    await value(page, "Title").fill("Saved");
-    await button(page, "Cancel").click();
+    await press(page, "Keep editing");
+    await titleField(page).fill("Saved");
+    await press(page, "Cancel");
     await heading(page, "Saved").waitFor();
     expect(await dialog.count()).toBe(0);
-    await page.getByRole("link", { name: "Edit", exact: true }).click();
-    await value(page, "Title").fill("Saved again");
-    await button(page, "Save").click();
+    await link(page, "Edit").click();
+    await saveTitle(page, "Saved again");
     await heading(page, "Saved again").waitFor();
-    expect(await dialog.count()).toBe(0);
+    expect([await dialog.count(), (await load()).title]).toEqual([0, "Saved again"]);
   });
 });
 
 describe("the buttons of an Item", () => {
   it("mark it as a favourite, archive it, and delete it after a question", async () => {
-    const seeded = await seed([login("Grafana"), login("Other")]);
-    const page = await openPage({ token: seeded.token });
-    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
-    await button(page, "Favorite").click();
+    const { page, load } = await openItem([login("Grafana"), login("Other")]);
+    await press(page, "Favorite");
     await page.getByRole("button", { name: "Favorite", pressed: true }).waitFor();
-    const choose = async (name: string) => {
-      await button(page, "More actions").click();
-      await button(page, name).click();
-    };
-    await choose("Archive");
-    await page.getByText(/^Login in Team · archived/).waitFor();
-    await choose("Unarchive");
-    await page.getByText("Login in Team", { exact: true }).waitFor();
-    expect(await stored(seeded)).toMatchObject({ version: 4, favorite: true });
-    await choose("Delete…");
-    const dialog = page.getByRole("dialog", { name: "Delete this item?" });
-    await dialog.getByText("“Grafana” in Team").waitFor();
+    await press(page, "More actions", "Archive");
+    await see(page, /^Login in Team · archived/);
+    await press(page, "More actions", "Unarchive");
+    await see(page, /^Login in Team$/);
+    expect(await load()).toMatchObject({ version: 4, favorite: true });
+    await press(page, "More actions", "Delete…");
+    await see(dialogOf(page, "Delete this item?"), "“Grafana” in Team");
     expect(await checkAccessibility(page)).toBe("");
-    await dialog.getByRole("button", { name: "Delete" }).click();
-    await page.getByText("Select an item to see it here.").waitFor();
+    await confirm(page, "Delete");
+    await see(page, "Select an item to see it here.");
     await expect.poll(() => focused(page)).toContain("Other");
     expect(await page.getByRole("list", { name: "Items" }).getByRole("link").count()).toBe(1);
   });
 
   it("are not there for a session that may only read", async () => {
-    const seeded = await seed([login("Grafana")], { permission: "r" });
-    const page = await openPage({ token: seeded.token });
-    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}`);
-    await heading(page, "Grafana").waitFor();
+    const { page, address } = await openItem([login("Grafana")], { permission: "r" });
     for (const name of ["New item", "Favorite", "More actions"]) expect(await button(page, name).count()).toBe(0);
-    await page.goto(`/console/#/items/${seeded.vault}/${seeded.items[0]}/edit`);
-    await page.getByText("You don’t have permission to change").waitFor();
+    await page.goto(`${address}/edit`);
+    await see(page, "You don’t have permission to change");
   });
 });
 
 it("form, generator and conflict have no violation of accessibility, light and dark, wide and narrow", async () => {
-  const { page, seeded } = await edit();
+  const { page, patch } = await edit();
   expectProblem(page, /412/);
-  await button(page, "Settings of password").click();
-  await button(page, "Add section").click();
+  await press(page, "Settings of password", "Add section");
   await expect.poll(() => focusedId(page)).toMatch(/^section /);
   await page.getByLabel("Add tag").fill(MARKUP);
   await page.keyboard.press("Enter");
   expect(await checkLooks(page)).toBe("");
-  await button(page, "Generate password").click();
+  await press(page, "Generate password");
   expect(await checkLooks(page)).toBe("");
-  await button(page, "Use password").click();
-  await patch(seeded, { "/fields/password/value": "other", "/tags": ["x"] });
-  await button(page, "Save").click();
+  await press(page, "Use password");
+  await patch({ "/fields/password/value": "other", "/tags": ["x"] });
+  await press(page, "Save");
   await heading(page, "Someone else changed this item").waitFor();
   expect(await checkLooks(page)).toBe("");
 });

@@ -3,12 +3,9 @@ import { readClipboard } from "./support/clipboard.ts";
 import { otherOrigin } from "./support/other-origin.ts";
 import { openPage, serviceOrigin, startPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { injectFault, limitVault, revokeToken } from "./support/faults.ts";
-import { login, makeItems, seed } from "./support/seed.ts";
-import { sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
 
-/** What fails a browser test by itself, and the tools that inject faults. */
+/** What fails a browser test by itself, and what a test leaves to the next one. */
 
 /** A text below /console/, whose headers let the browser keep the process of an idle page (support/page.ts). */
 const PLAIN = "/console/LICENSES.txt";
@@ -51,14 +48,6 @@ it("an expected problem does not fail the test, and one that does not happen doe
   await expect(second.close()).rejects.toThrow("no problem matches");
 });
 
-it("an origin that the test allows may be asked", async () => {
-  const other = await otherOrigin("<!doctype html><title>Other</title>");
-  const page = await openPage({ origins: [other.crossSite] });
-  await page.goto(other.crossSite);
-  expect(await page.title()).toBe("Other");
-  expect(await page.evaluate("location.hostname")).toBe("localhost");
-});
-
 it("a page that is used again has no cookie, storage, route or expectation of the test before", async () => {
   const { page, close } = await startPage();
   await page.context().addCookies([{ name: "a", value: "b", url: serviceOrigin() }]);
@@ -80,36 +69,6 @@ it("a page that is used again has no cookie, storage, route or expectation of th
   await expect(again.close()).rejects.toThrow("console.warning: known");
 });
 
-const FAULTS = [
-  ["network", "failed"],
-  ["lost", "failed"],
-  [{ status: 503, kind: "unavailable" }, "503 unavailable"],
-  [{ delayMs: 20 }, "200 null"],
-] as const;
-
-const FETCH = "fetch('/health').then((r) => `${r.status} ${r.headers.get('Item-Vault-Error')}`, () => 'failed')";
-
-it.each(FAULTS)("a fault of the network is injected: %j", async (fault, answer) => {
-  const page = await openPage();
-  await page.goto(PLAIN);
-  const { requests, end } = await injectFault(page, "GET", "/health", fault);
-  if (answer !== "200 null") expectProblem(page, /^console\.error: Failed to load resource/);
-  expect(await page.evaluate(FETCH)).toBe(answer);
-  expect(requests).toEqual(["GET /health"]);
-  end();
-  expect(await page.evaluate(FETCH)).toBe("200 null");
-});
-
-it("a held request is answered when the fault ends", async () => {
-  const page = await openPage();
-  await page.goto(PLAIN);
-  const { requests, end } = await injectFault(page, "GET", "/*", "held");
-  const answer = page.evaluate(FETCH);
-  await expect.poll(() => requests).toEqual(["GET /health"]);
-  end();
-  expect(await answer).toBe("200 null");
-});
-
 it("axe names an element without a name", async () => {
   const page = await openPage({ fresh: true }); // An idle page has a policy.
   await page.setContent("<!doctype html><html lang=en><title>T</title><main><h1>T</h1><button></button></main>");
@@ -129,24 +88,4 @@ it("the clipboard can be written by a page and read by a test only", async () =>
   await page.evaluate("navigator.clipboard.writeText('x')");
   expect(await readClipboard(page)).toBe("x");
   expect(await page.evaluate("navigator.clipboard.readText().catch((error) => error.name)")).toBe("NotAllowedError");
-});
-
-it("timers run when the test says so", async () => {
-  const page = await openPage({ fresh: true });
-  await page.clock.install();
-  await page.goto(PLAIN);
-  await page.evaluate("setTimeout(() => { document.title = 'Later' }, 60000)");
-  await page.clock.fastForward(59_000);
-  expect(await page.title()).not.toBe("Later");
-  await page.clock.fastForward(1_000);
-  expect(await page.title()).toBe("Later");
-});
-
-it("a vault is limited and a token is revoked", async () => {
-  const { vault, token, tokenId, items } = await seed([login("One")]);
-  expect(await sendRequest("GET", `v1/vaults/${vault}/items`, token)).toMatchObject([{ id: items[0], title: "One" }]);
-  await limitVault(vault, { items: 1 });
-  await expect(makeItems(token, vault, [login("Two")])).rejects.toThrow("507");
-  await revokeToken(tokenId);
-  await expect(sendRequest("GET", "v1/vaults", token)).rejects.toThrow("401");
 });

@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { admin, makeToken, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
+import { confirm, dialogOf, heading, htmlOf, link, listed, press, see, shown, type Stored, toast } from "./support/console.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -11,130 +12,132 @@ import { signIn } from "./support/session.ts";
 
 /** Versions and deleted Items in the console. */
 
-interface Item {
-  readonly id: string;
-  readonly title: string;
-  readonly tags: readonly string[];
-  readonly version: number;
-  readonly fields: readonly { readonly id: string; readonly value: string }[];
-}
-
 const MARKUP = "<img src=x onerror=alert(1)>";
+const PHONE = { width: 390, height: 780, colorScheme: "dark" } as const;
+const SECRETS = /old-secret|new-secret/;
 
 /** A vault with one Item of two versions, and a page with a session that has the permissions. */
 async function openChanged(permission: "rw" | "rwd" | "r" = "rwd", options: PageOptions = {}) {
-  const { vault, token, items } = await seed([login("Old title", { password: "old-secret" })], { permission: "rwd" });
-  const path = `v1/vaults/${vault}/items/${items[0]}`;
-  await sendRequest("PATCH", path, token, [
+  const seeded = await seed([login("Old title", { password: "old-secret" })], { permission: "rwd" });
+  const page = await openPage({ token: (await makeToken({ [seeded.vault]: permission }, "uuid")).token, ...options });
+  const opened = shown(page, seeded);
+  await sendRequest("PATCH", opened.path, seeded.token, [
     { op: "replace", path: "/title", value: MARKUP },
     { op: "replace", path: "/fields/password/value", value: "new-secret" },
     { op: "add", path: "/tags/-", value: "prod" },
   ]);
-  const page = await openPage({ token: (await makeToken({ [vault]: permission }, "uuid")).token, ...options });
-  const load = async () => (await sendRequest("GET", path, token)) as Item;
-  return { page, vault, token, path, id: items[0]!, load, goto: () => page.goto(`/console/#/items/${vault}/${items[0]}`) };
+  /** Adds a File, and replaces its content: two versions. */
+  const addFile = async () => {
+    const { id } = (await sendRequest("POST", `${opened.path}/files?name=k`, seeded.token, new Uint8Array([1]))) as Stored;
+    await sendRequest("PUT", `${opened.path}/files/${id}/content`, seeded.token, new Uint8Array([2]));
+  };
+  const openHistory = async () => {
+    await page.goto(`${opened.address}/history`);
+    await page
+      .getByRole("button", { name: /^Version \d/ })
+      .first()
+      .waitFor();
+  };
+  return { ...opened, addFile, openHistory };
 }
 
-const chooseVersion = async (page: Page, number: number) => {
-  await page.getByRole("tab", { name: "History" }).click();
-  await page.getByRole("button", { name: `Version ${number}` }).click();
+const chooseVersion = (page: Page, number: number) => press(page, new RegExp(`^Version ${number}\\b`));
+const rowOf = (page: Page, name: string) => page.getByRole("row", { name });
+const cellsOf = (page: Page, name: string) => rowOf(page, name).getByRole("cell").allInnerTexts();
+const passwordOf = ({ fields }: Stored) => fields.find(({ id }) => id === "password")?.value;
+const undo = async (page: Page) => {
+  await press(page, "Undo");
+  await toast(page, "Undone").waitFor();
 };
-const valueOf = (item: Item, id: string) => item.fields.find((field) => field.id === id)?.value;
-const text = (page: Page) => page.locator("body").innerText();
-const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
 
 describe("the versions of an Item", () => {
   it("are compared with the current one, whose secrets are hidden, and restored", async () => {
-    const { page, goto, load, path, token } = await openChanged("rwd", { fresh: true });
-    const file = (await sendRequest("POST", `${path}/files?name=k`, token, new Uint8Array([1]))) as { id: string };
-    await sendRequest("PUT", `${path}/files/${file.id}/content`, token, new Uint8Array([2]));
+    const { page, load, addFile, openHistory } = await openChanged("rwd", { fresh: true });
+    await addFile();
     await page.clock.install();
-    await goto();
+    await openHistory();
     await chooseVersion(page, 3);
-    const row = (name: string) => page.getByRole("row", { name });
-    await row("Content of k").waitFor();
+    await rowOf(page, "Content of k").waitFor();
     expect(await page.getByRole("row").count()).toBe(2); // with the row of headings
-    await page.getByRole("button", { name: "Version 1" }).click();
-    await row("Title").waitFor();
-    expect(await row("Title").getByRole("cell").allInnerTexts()).toEqual(["Old title", MARKUP]);
-    expect(await row("Tag").getByRole("cell").allInnerTexts()).toEqual(["none", "prod"]);
-    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
+    await chooseVersion(page, 1);
+    await rowOf(page, "Title").waitFor();
+    expect(await cellsOf(page, "Title")).toEqual(["Old title", MARKUP]);
+    expect(await cellsOf(page, "Tag")).toEqual(["none", "prod"]);
+    expect(await htmlOf(page)).not.toMatch(SECRETS);
     expect(await checkAccessibility(page)).toBe("");
-    await page.getByRole("button", { name: "Reveal password" }).click();
-    expect(await row("password").getByRole("cell").allInnerTexts()).toEqual(["old-secret", "new-secret"]);
+    await press(page, "Reveal password");
+    expect(await cellsOf(page, "password")).toEqual(["old-secret", "new-secret"]);
     await page.clock.runFor(31_000); // in steps: the timer of the 30 seconds begins with a frame after the text is shown
-    await expect.poll(() => html(page)).not.toMatch(/old-secret|new-secret/);
-    await page.getByRole("button", { name: "Restore version 1" }).click();
-    await page.getByRole("heading", { name: "Old title" }).waitFor();
-    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
+    await expect.poll(() => htmlOf(page)).not.toMatch(SECRETS);
+    await press(page, "Restore version 1");
+    await heading(page, "Old title").waitFor();
+    expect(await htmlOf(page)).not.toMatch(SECRETS);
     const restored = await load();
-    expect([restored.version, restored.title, valueOf(restored, "password")]).toEqual([5, "Old title", "old-secret"]);
-    await page.getByRole("button", { name: "Undo" }).click();
-    await page.locator(".toast", { hasText: "Undone" }).waitFor();
-    expect(valueOf(await load(), "password")).toBe("new-secret");
+    expect([restored.version, restored.title, passwordOf(restored)]).toEqual([5, "Old title", "old-secret"]);
+    await undo(page);
+    expect(passwordOf(await load())).toBe("new-secret");
   });
 
   it("give back one field or attribute alone, which is undone by its message", async () => {
-    const { page, goto, load } = await openChanged();
-    await goto();
+    const { page, load, openHistory } = await openChanged();
+    await openHistory();
     await chooseVersion(page, 1);
-    await page.getByRole("button", { name: "Restore password" }).click();
-    await page.getByText("password restored from version 1").waitFor();
+    await press(page, "Restore password");
+    await see(page, "password restored from version 1");
     const restored = await load();
-    expect([restored.title, valueOf(restored, "password"), restored.tags]).toEqual([MARKUP, "old-secret", ["prod"]]);
-    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
-    await page.getByRole("button", { name: "Undo" }).click();
-    await page.locator(".toast", { hasText: "Undone" }).waitFor();
-    expect(valueOf(await load(), "password")).toBe("new-secret");
-    await page.getByRole("button", { name: "Restore Tag" }).click();
-    await page.getByText("Tag restored from version 1").waitFor();
+    expect([restored.title, passwordOf(restored), restored.tags]).toEqual([MARKUP, "old-secret", ["prod"]]);
+    expect(await htmlOf(page)).not.toMatch(SECRETS);
+    await undo(page);
+    expect(passwordOf(await load())).toBe("new-secret");
+    await press(page, "Restore Tag");
+    await see(page, "Tag restored from version 1");
     expect((await load()).tags).toEqual([]);
   });
 
   it("that somebody else has changed are loaded again before a restore", async () => {
-    const { page, goto, path, token, load } = await openChanged();
-    await goto();
+    const { page, openHistory, patch, load } = await openChanged();
+    await openHistory();
     await chooseVersion(page, 1);
-    await page.getByRole("row", { name: "Title" }).waitFor();
-    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "Theirs" }]);
+    await rowOf(page, "Title").waitFor();
+    await patch({ "/title": "Theirs" });
     expectProblem(page, /412/);
-    await page.getByRole("button", { name: "Restore version 1" }).click();
-    await page.getByText("Someone else changed this item").waitFor();
+    await press(page, "Restore version 1");
+    await see(page, "Someone else changed this item");
     expect((await load()).title).toBe("Theirs");
-    await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
-    await page.getByRole("row", { name: "Title Old title Theirs" }).waitFor();
-    await page.getByRole("button", { name: "Restore version 1" }).click();
+    await heading(page, "Theirs").waitFor();
+    await rowOf(page, "Title Old title Theirs").waitFor();
+    await press(page, "Restore version 1");
     await expect.poll(async () => (await load()).title).toBe("Old title");
   });
 
   it("can be destroyed after a second step, by those who may", async () => {
-    const { page, goto, path, token } = await openChanged();
-    await goto();
+    const { page, openHistory, path, token } = await openChanged();
+    await openHistory();
     await chooseVersion(page, 1);
-    await page.getByRole("button", { name: "Delete permanently…" }).click();
-    expect(await page.getByRole("dialog").innerText()).toContain(MARKUP);
+    await press(page, "Delete permanently…");
+    expect(await dialogOf(page).innerText()).toContain(MARKUP);
     expect(await checkAccessibility(page)).toBe("");
     await page.keyboard.press("Enter"); // The focus is on Cancel.
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Delete permanently…" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete permanently" }).click();
-    await page.getByText("No earlier version is kept.").waitFor();
+    await dialogOf(page).waitFor({ state: "detached" });
+    await press(page, "Delete permanently…");
+    await confirm(page, "Delete permanently");
+    await see(page, "No earlier version is kept.");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("History");
     expect(await sendRequest("GET", `${path}/versions`, token)).toHaveLength(1);
   });
 
   it("come page after page, and are only read with r, on a phone in the dark", async () => {
-    const { page, goto } = await openChanged("r", { width: 390, height: 780, colorScheme: "dark" });
+    const { page, address } = await openChanged("r", PHONE);
     await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
-    await goto();
-    await page.getByText(/^Changed .* by test, created/).waitFor();
+    await page.goto(address);
+    await see(page, /^Changed .* by test, created/);
     expect(await page.getByRole("button", { name: "More actions", exact: true }).count()).toBe(0);
     await page.getByRole("tab", { name: "History" }).click();
-    await page.getByText("Version 2").waitFor();
+    await see(page, "Version 2");
     expect(await page.getByText("Version 1").count()).toBe(0);
-    await page.getByRole("button", { name: "Show more" }).click();
-    await page.getByRole("button", { name: "Version 1" }).click();
-    await page.getByRole("row", { name: "Title" }).waitFor();
+    await press(page, "Show more");
+    await chooseVersion(page, 1);
+    await rowOf(page, "Title").waitFor();
     expect(await page.getByRole("button", { name: /Restore|Delete/ }).count()).toBe(0);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
     expect(await checkAccessibility(page, "look")).toBe("");
@@ -153,22 +156,18 @@ function readVersions(page: Page): number[] {
 
 /** What the list says of each version, newest first. */
 const wordsOf = (page: Page) => page.locator(".versions .words").allInnerTexts();
-const showChanges = (page: Page) => page.getByRole("button", { name: "Show what changed" });
-const setTitle = (value: string) => [{ op: "replace", path: "/title", value }];
+const showChanges = (page: Page) => press(page, "Show what changed");
 
 describe("the list of versions", () => {
   it("tells what changed in each only when it is asked to, and shows no value", async () => {
-    const { page, goto, path, token } = await openChanged("r", { fresh: true });
-    const file = (await sendRequest("POST", `${path}/files?name=k`, token, new Uint8Array([1]))) as { id: string };
-    await sendRequest("PUT", `${path}/files/${file.id}/content`, token, new Uint8Array([2]));
+    const { page, openHistory, path, token, addFile } = await openChanged("r", { fresh: true });
+    await addFile();
     await sendRequest("POST", `${path}/archive`, token);
-    await goto();
     const read = readVersions(page);
-    await page.getByRole("tab", { name: "History" }).click();
-    await page.getByRole("button", { name: "Version 1" }).waitFor();
+    await openHistory();
     expect(await checkLooks(page)).toBe("");
     expect(read).toEqual([]);
-    await showChanges(page).click();
+    await showChanges(page);
     await expect
       .poll(() => wordsOf(page))
       .toEqual([
@@ -180,22 +179,20 @@ describe("the list of versions", () => {
       ]);
     // The current one is there already.
     expect(read.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4]);
-    expect(await html(page)).not.toMatch(/old-secret|new-secret/);
-    expect(await showChanges(page).count()).toBe(0);
+    expect(await htmlOf(page)).not.toMatch(SECRETS);
+    expect(await page.getByText("Show what changed").count()).toBe(0);
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("History");
     expect(await checkLooks(page)).toBe("");
   });
 
   it("says which version is damaged or destroyed, and tells what changed in the others beside it", async () => {
-    const { page, goto, path, token } = await openChanged();
-    for (const title of ["Three", "Four", "Five", "Six"]) await sendRequest("PATCH", path, token, setTitle(title));
+    const { page, openHistory, path, token, patch } = await openChanged();
+    for (const title of ["Three", "Four", "Five", "Six"]) await patch({ "/title": title });
     await injectFault(page, "GET", `/${path}/versions/5`, { status: 500, kind: "integrity" });
     for (const status of [/500/, /404/]) expectProblem(page, status);
-    await goto();
-    await page.getByRole("tab", { name: "History" }).click();
-    await page.getByRole("button", { name: "Version 1" }).waitFor();
+    await openHistory();
     await sendRequest("DELETE", `${path}/versions/3`, token);
-    await showChanges(page).click();
+    await showChanges(page);
     await expect
       .poll(() => wordsOf(page))
       .toEqual([
@@ -209,38 +206,36 @@ describe("the list of versions", () => {
   });
 
   it("reads four versions at a time, keeps what it has told when a read fails, and goes on", async () => {
-    const { page, goto, path, token } = await openChanged();
-    for (let index = 3; index <= 9; index++) await sendRequest("PATCH", path, token, setTitle(`Title ${index}`));
-    await goto();
-    await page.getByRole("tab", { name: "History" }).click();
-    await page.getByRole("button", { name: "Version 1" }).waitFor();
+    const { page, openHistory, path, patch } = await openChanged();
+    for (let index = 3; index <= 9; index++) await patch({ "/title": `Title ${index}` });
+    await openHistory();
     const held = await injectFault(page, "GET", `/${path}/versions/*`, "held");
     const lost = await injectFault(page, "GET", `/${path}/versions/3`, "network");
     expectProblem(page, /ERR_CONNECTION_FAILED/);
-    await showChanges(page).click();
+    await showChanges(page);
     // The first of the four is the current one.
     await expect.poll(() => held.requests.length).toBe(3);
     held.end();
     await page.getByText("The service did not answer.").waitFor({ timeout: 120_000 });
     expect(await wordsOf(page)).toEqual(Array.from({ length: 3 }, () => "Changed: Title."));
     lost.end();
-    await page.getByRole("button", { name: "Try again" }).click();
+    await press(page, "Try again");
     await expect.poll(async () => (await wordsOf(page)).length).toBe(9);
   });
 
   it("tells of what is written later, and of a further page, when it is asked again", async () => {
-    const { page, goto, path, token } = await openChanged();
+    const { page, address, patch } = await openChanged();
     await page.route(/\/versions$/, (route) => route.continue({ url: `${route.request().url()}?limit=1` }));
-    await goto();
+    await page.goto(address);
     await page.getByRole("tab", { name: "History" }).click();
-    await page.getByRole("button", { name: "Show more" }).click();
-    await showChanges(page).click();
+    await press(page, "Show more");
+    await showChanges(page);
     await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title, password, tag added.", "Created."]);
     await page.unroute(/\/versions$/);
     const read = readVersions(page);
-    await sendRequest("PATCH", path, token, setTitle("Later"));
-    await page.getByText("Version 3").waitFor();
-    await showChanges(page).click();
+    await patch({ "/title": "Later" });
+    await see(page, "Version 3");
+    await showChanges(page);
     await expect.poll(() => wordsOf(page)).toEqual(["Changed: Title.", "Changed: Title, password, tag added.", "Created."]);
     expect(read).toEqual([2]);
   });
@@ -255,7 +250,7 @@ async function openDeleted(permission: "rw" | "rwd" = "rwd", options: PageOption
   for (const item of items) await sendRequest("DELETE", `v1/vaults/${vault}/items/${item}`, token);
   const page = await openPage({ token: (await makeToken({ [vault]: permission }, "uuid")).token, ...options });
   await page.goto("/console/#/deleted");
-  await page.locator(".rows").getByRole("link", { name: "First" }).waitFor();
+  await listed(page, "First").waitFor();
   const count = async () => ((await sendRequest("GET", `v1/vaults/${vault}/deleted-items`, token)) as unknown[]).length;
   return { page, bytes, count, ...seeded };
 }
@@ -264,43 +259,39 @@ describe("deleted Items", () => {
   it("are listed with the last one first, shown, restored, and destroyed after a second step that names them", async () => {
     const { page, count, bytes } = await openDeleted();
     const titles = page.getByRole("list", { name: "Deleted items" }).locator(".title");
-    await titles.first().waitFor();
     expect(await titles.allInnerTexts()).toEqual(["Second", "First"]);
-    await page.locator(".rows").getByRole("link", { name: "Second" }).click();
-    await page.getByRole("heading", { name: "Second" }).waitFor();
-    expect(await html(page)).not.toContain("kept-secret");
+    await listed(page, "Second").click();
+    await heading(page, "Second").waitFor();
+    expect(await htmlOf(page)).not.toContain("kept-secret");
     expect(await checkAccessibility(page)).toBe("");
-    await page.getByRole("button", { name: "Reveal password" }).click();
-    expect(await text(page)).toContain("kept-secret");
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download key.bin" }).click(),
-    ]);
-    expect(new Uint8Array(await readFile(await download.path()))).toEqual(bytes);
-    await page.getByRole("button", { name: "Restore" }).click();
+    await press(page, "Reveal password");
+    await see(page, "kept-secret");
+    const saving = page.waitForEvent("download");
+    await press(page, "Download key.bin");
+    expect(new Uint8Array(await readFile(await (await saving).path()))).toEqual(bytes);
+    await press(page, "Restore");
     await page.getByRole("list", { name: "Items" }).getByRole("link", { name: "Second" }).waitFor();
-    await page.locator(".toast", { hasText: "Restored" }).waitFor();
+    await toast(page, "Restored").waitFor();
     expect(await count()).toBe(1);
-    await page.getByRole("link", { name: "Deleted items", exact: true }).click();
-    await page.getByRole("link", { name: "First" }).click();
-    await page.getByRole("button", { name: "Delete permanently…" }).click();
-    expect(await page.getByRole("dialog").innerText()).toContain("First and its versions will be permanently deleted.");
-    await page.getByRole("button", { name: "Delete permanently", exact: true }).click();
-    await page.getByText("Permanently deleted").waitFor();
-    await page.getByText("No deleted items.").waitFor();
+    await link(page, "Deleted items").click();
+    await listed(page, "First").click();
+    await press(page, "Delete permanently…");
+    expect(await dialogOf(page).innerText()).toContain("First and its versions will be permanently deleted.");
+    await confirm(page, "Delete permanently");
+    await see(page, "Permanently deleted", "No deleted items.");
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Deleted items");
     expect(await count()).toBe(0);
   });
 
   it("cannot be destroyed without the permission, and fit a phone in the dark", async () => {
-    const { page } = await openDeleted("rw", { width: 390, height: 780, colorScheme: "dark" });
+    const { page } = await openDeleted("rw", PHONE);
     expect(await checkAccessibility(page, "look")).toBe("");
-    await page.locator(".rows").getByRole("link", { name: "First" }).click();
+    await listed(page, "First").click();
     await page.getByRole("button", { name: "Restore" }).waitFor();
     expect(await page.getByRole("button", { name: "Delete permanently…" }).count()).toBe(0);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
     await page.getByRole("link", { name: "Deleted items" }).click();
-    await page.locator(".rows").getByRole("link", { name: "Second" }).waitFor();
+    await listed(page, "Second").waitFor();
   });
 });
 

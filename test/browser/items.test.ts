@@ -3,9 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
 import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
-import { injectFault, stopFollowing } from "./support/faults.ts";
+import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
-import { expectProblem } from "./support/problems.ts";
 import { login, makeItems, type Seeded, seed } from "./support/seed.ts";
 import { signInLink, signOut } from "./support/session.ts";
 
@@ -263,22 +262,5 @@ describe("one Item", () => {
     end();
     await page.getByText("Password copied").waitFor();
     expect(await readClipboard(page)).toBe(PASSWORD);
-  });
-
-  it("an ended session asks to sign in again, over the page", async () => {
-    const own = await seed([{ title: "Mine" }]);
-    const page = await openPage({ token: own.token });
-    expectProblem(page, /401/);
-    await stopFollowing(page);
-    await page.goto("/console/");
-    await rows(page).first().waitFor();
-    await page.evaluate(`fetch("/console/session", { method: "DELETE", headers: { "Item-Vault-Console": "1" } })`);
-    await rows(page).first().click();
-    const dialog = page.getByRole("dialog", { name: "Your session has ended" });
-    await dialog.getByLabel("Token").fill(own.token);
-    await page.keyboard.press("Enter");
-    await dialog.waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Try again" }).click();
-    await page.getByRole("heading", { name: "Mine" }).waitFor();
   });
 });

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import { button, endedDialog, heading, openView, press, see, views } from "./support/console.ts";
 import { injectFault, revokeToken } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -14,6 +15,7 @@ const DAY_MS = 86_400_000;
 
 /** A password of its own for each Item. */
 const strong = (index: number): string => `${STRONG}${index}`;
+const alike = (count: number) => Array.from({ length: count }, (_, index) => login(`Item ${index}`, { password: STRONG }));
 
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 const dated = (title: string, value: string, field: object = {}): NewItem => ({
@@ -24,14 +26,23 @@ const dated = (title: string, value: string, field: object = {}): NewItem => ({
 
 async function openCheck(items: readonly NewItem[], { fresh = false } = {}): Promise<Seeded & { readonly page: Page }> {
   const seeded = await seed(items, { permission: "r" });
-  const page = await openPage({ token: seeded.token, fresh });
-  await page.goto("/console/#/passwords");
+  const page = await openView("passwords", { token: seeded.token, fresh });
   await startButton(page, items.length).waitFor();
   return { ...seeded, page };
 }
 
-const startButton = (page: Page, count: number) =>
-  page.getByRole("button", { name: `Check ${count} item${count === 1 ? "" : "s"}`, exact: true });
+/** The check of a session with two vaults, of which the first has Items with one password. */
+async function openVaults() {
+  const [first, second] = [await makeVault("First"), await makeVault("Second")];
+  const { token } = await makeToken({ [first]: "rw", [second]: "rw" }, "uuid");
+  await makeItems(token, first, [login("One", { password: STRONG }), login("Two", { password: STRONG })]);
+  await makeItems(token, second, [login("Three", { password: STRONG })]);
+  const page = await openView("passwords", { token });
+  await startButton(page, 3).waitFor();
+  return { page, first, second };
+}
+
+const startButton = (page: Page, count: number) => button(page, `Check ${count} item${count === 1 ? "" : "s"}`);
 const part = (page: Page, title: string) => page.getByRole("region", { name: title, exact: true });
 
 async function runCheck(page: Page, count: number): Promise<void> {
@@ -56,19 +67,14 @@ function watchReads(page: Page): string[] {
 }
 
 describe("the check of passwords", () => {
-  it("is of all vaults when the one that was chosen is deleted", async () => {
-    const [kept, gone] = [await makeVault("Kept"), await makeVault("Gone")];
-    const { token } = await makeToken({ [kept]: "rw", [gone]: "rw" }, "uuid");
-    await makeItems(token, kept, [login("One"), login("Two")]);
-    await makeItems(token, gone, [login("Three")]);
-    const page = await openPage({ token });
-    await page.goto("/console/#/passwords");
-    await page.getByLabel("Vaults to check").selectOption("Gone");
-    await startButton(page, 1).waitFor();
-    await admin("DELETE", `vaults/${gone}`);
-    await startButton(page, 2).waitFor();
+  it("reads one vault, where that is chosen, and all when it is deleted", async () => {
+    const { page, first } = await openVaults();
+    await page.getByLabel("Vaults to check").selectOption("First");
     await runCheck(page, 2);
-    expect(await findingsOf(page, "Reused")).toEqual(["In 2 items One Kept Two Kept"]);
+    expect(await findingsOf(page, "Reused")).toEqual(["In 2 items One First Two First"]);
+    await admin("DELETE", `vaults/${first}`);
+    await runCheck(page, 1);
+    expect(await findingsOf(page, "Reused")).toEqual([]);
   });
 
   it("reads nothing before its button, and then each Item once, without those of the archive", async () => {
@@ -78,16 +84,13 @@ describe("the check of passwords", () => {
     const page = await openPage({ token: seeded.token });
     const reads = watchReads(page);
     await page.goto("/console/#/items");
-    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Password check" }).click();
+    await views(page).getByRole("link", { name: "Password check" }).click();
     await startButton(page, 3).waitFor();
     expect(reads).toEqual([]);
     await runCheck(page, 3);
-    await page.getByText("3 items checked").waitFor();
+    await see(page, "3 items checked");
     expect(reads.toSorted()).toEqual(seeded.items.slice(0, 3).map(path).toSorted());
-    for (const title of ["Reused", "Weak", "Old", "Due"])
-      await part(page, title)
-        .getByRole("heading", { name: `${title}: none` })
-        .waitFor();
+    for (const title of ["Reused", "Weak", "Old", "Due"]) await heading(part(page, title), `${title}: none`).waitFor();
   });
 
   it("finds Items with the same password, and takes that of no other field for it", async () => {
@@ -163,56 +166,38 @@ describe("the check of passwords", () => {
   });
 
   it("names an Item that cannot be read, and checks the others", async () => {
-    const { page, vault, items } = await openCheck(
-      [0, 1, 2, 3, 4, 5].map((index) => login(`Item ${index}`, { password: STRONG })),
-    );
+    const { page, vault, items } = await openCheck(alike(6));
     expectProblem(page, /500/);
     await injectFault(page, "GET", `/v1/vaults/${vault}/items/${items[0]}`, { status: 500, kind: "integrity" });
     await runCheck(page, 6);
-    await page.getByText("5 items checked").waitFor();
+    await see(page, "5 items checked");
     expect(await findingsOf(page, "Not read")).toEqual(["This record is damaged. Tell the administrator of the service. Item 0"]);
     expect(await findingsOf(page, "Reused")).toEqual(["In 5 items Item 1 Item 2 Item 3 Item 4 Item 5"]);
   });
 
   it("is stopped, and shows what it has found until then", async () => {
-    const { page, vault } = await openCheck(
-      [0, 1, 2, 3, 4, 5, 6, 7].map((index) => login(`Item ${index}`, { password: STRONG })),
-    );
+    const { page, vault } = await openCheck(alike(8));
     const reads = watchReads(page);
     const { end } = await injectFault(page, "GET", `/v1/vaults/${vault}/items/*`, "held");
     await startButton(page, 8).click();
-    await page.getByText("0 of 8 items").waitFor();
+    await see(page, "0 of 8 items");
     await expect.poll(() => reads.length).toBeGreaterThan(0);
-    await page.getByRole("button", { name: "Stop" }).click();
+    await press(page, "Stop");
     end();
-    await page.getByText(/^\d items? checked; \d items? not tried\.$/).waitFor();
+    await see(page, /^\d items? checked; \d items? not tried\.$/);
     expect(reads.length).toBeLessThan(8);
   });
 
-  it("reads one vault, where that is chosen", async () => {
-    const [first, second] = [await makeVault("First"), await makeVault("Second")];
-    const { token } = await makeToken({ [first]: "rw", [second]: "rw" }, "uuid");
-    await makeItems(token, first, [login("One", { password: STRONG }), login("Two", { password: STRONG })]);
-    await makeItems(token, second, [login("Three", { password: STRONG })]);
-    const page = await openPage({ token });
-    await page.goto("/console/#/passwords");
-    await startButton(page, 3).waitFor();
-    await page.getByLabel("Vaults to check").selectOption("First");
-    await runCheck(page, 2);
-    expect(await part(page, "Reused").getByRole("link").allInnerTexts()).toEqual([
-      expect.stringContaining("One"),
-      expect.stringContaining("Two"),
-    ]);
-  });
-
-  it("drops what it has found when the view is left, and when the session ends", async () => {
+  it("leads to an Item in a tab of its own, and drops what it has found when the view is left, and when the session ends", async () => {
     const { page, tokenId } = await openCheck([login("Found", { password: "secret" })]);
     await runCheck(page, 1);
-    await part(page, "Weak")
-      .getByRole("link", { name: /^Found/ })
-      .waitFor();
+    const found = part(page, "Weak").getByRole("link", { name: /^Found/ });
+    const [tab] = await Promise.all([page.context().waitForEvent("page"), found.click()]);
+    await heading(tab, "Found").waitFor();
+    expect(await found.count()).toBe(1);
+    await tab.close();
     await page.goto("/console/#/health");
-    await page.getByRole("heading", { name: "Health", level: 1 }).waitFor();
+    await heading(page, "Health").waitFor();
     await page.goto("/console/#/passwords");
     await startButton(page, 1).waitFor();
     expect(await part(page, "Weak").count()).toBe(0);
@@ -221,21 +206,8 @@ describe("the check of passwords", () => {
     await revokeToken(tokenId);
     await page.evaluate(`fetch("/v1/token", { headers: { "Item-Vault-Console": "1" } })`);
     await page.evaluate("dispatchEvent(new Event('focus'))");
-    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 120_000 });
+    await endedDialog(page).waitFor();
     await expect.poll(() => page.locator(".findings").count()).toBe(0);
-  });
-
-  it("leads to an Item in a tab of its own, so that the result stays", async () => {
-    const { page } = await openCheck([login("Found", { password: "secret" })]);
-    await runCheck(page, 1);
-    const [tab] = await Promise.all([
-      page.context().waitForEvent("page"),
-      part(page, "Weak")
-        .getByRole("link", { name: /^Found/ })
-        .click(),
-    ]);
-    await tab.getByRole("heading", { name: "Found" }).waitFor();
-    expect(await part(page, "Weak").getByRole("link").count()).toBe(1);
   });
 
   it("has no violation of accessibility, light and dark, wide and narrow", async () => {

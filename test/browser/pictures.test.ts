@@ -2,18 +2,34 @@ import { mkdir, writeFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { listed, saveTitle } from "./support/console.ts";
 import { dialogsOf } from "./support/dialogs.ts";
 import { openPage } from "./support/page.ts";
-import { acceptDialogs } from "./support/problems.ts";
+import { acceptDialogs, expectProblem } from "./support/problems.ts";
+import { expectPicture, expectScreenshot, WRITES } from "./support/screenshot.ts";
 import { makeItems, type NewItem } from "./support/seed.ts";
 import { signIn } from "./support/session.ts";
 import { type Addressed, viewsOf } from "./support/views.ts";
 
-/** Pictures of every view and dialog in both looks and at three widths, for people who look at them: `npm run pictures` writes them. */
+/**
+ * Pictures. Those of the documentation: `npm run screenshots` writes them, and without it only their sizes are checked. And of every view
+ * and dialog in both looks and at three widths, for people who look at them: `npm run pictures` writes these.
+ */
 
 /** The folder of the pictures. */
 const FOLDER = process.env["PICTURES"] ?? "";
 const WIDTHS = [390, 1024, 1440] as const;
+
+/** The pictures of the documentation. */
+const SIZES = {
+  reference: { width: 1120, height: 700 },
+  "console-item": { width: 1280, height: 800 },
+  "console-phone": { width: 390, height: 780 },
+  "console-conflict": { width: 1280, height: 800 },
+  "console-tokens": { width: 1280, height: 640 },
+};
+
+it.each(Object.entries(SIZES))("the picture %s has its size", (name, size) => expectPicture(name, size));
 
 const ITEMS: readonly (readonly [title: string, category: string, username: string, tags: readonly string[]])[] = [
   ["AWS root account", "LOGIN", "root@example.com", ["production", "cloud"]],
@@ -37,14 +53,89 @@ const GRAFANA: NewItem = {
   urls: [{ primary: true, href: "https://grafana.example.com" }],
   sections: [{ id: "database", label: "Database" }],
   fields: [
-    { id: "username", purpose: "USERNAME", value: "ada@example.com" },
-    { id: "password", purpose: "PASSWORD", value: "correct-horse-battery-staple" },
+    { id: "username", purpose: "USERNAME", label: "username", value: "ada@example.com" },
+    { id: "password", purpose: "PASSWORD", label: "password", value: "correct-horse-battery-staple" },
     { id: "otp", type: "OTP", label: "one-time password", value: "JBSWY3DPEHPK3PXP" },
     { id: "host", section: { id: "database" }, label: "server", value: "db.example.com:5432" },
     { id: "key", section: { id: "database" }, type: "CONCEALED", label: "password", value: "another-secret" },
     { id: "contact", section: { id: "database" }, type: "EMAIL", label: "contact", value: "dba@example.com" },
   ],
 };
+
+/** Makes two vaults with Items, a File, tokens and a token of a person. */
+async function makeWorld(production: string) {
+  const vaults = [await makeVault("Team"), await makeVault(production)] as const;
+  const { token } = await admin("POST", "tokens", { name: "ada", vaults: { [vaults[0]]: "rwd", [vaults[1]]: "rwd" } });
+  const [item = ""] = await makeItems(token, vaults[0], [GRAFANA]);
+  const made = ITEMS.map(([title, category, username, tags]) => ({
+    title,
+    category,
+    tags,
+    fields: [
+      { id: "username", purpose: "USERNAME", value: username },
+      { id: "password", purpose: "PASSWORD", value: "secret" },
+    ],
+  }));
+  const [first = ""] = await makeItems(token, vaults[1], made.slice(0, 6));
+  await makeItems(token, vaults[0], made.slice(6));
+  const path = `v1/vaults/${vaults[0]}/items/${item}`;
+  await sendRequest("POST", `${path}/files?name=dashboard.json`, token, '{"panels":[]}');
+  for (const name of ["deploy", "backup job", "terraform"]) await admin("POST", "tokens", { name, vaults: { [vaults[1]]: "r" } });
+  return { vaults, token, item, first, path };
+}
+
+describe.runIf(WRITES)("the documentation has a picture of", () => {
+  let world: Awaited<ReturnType<typeof makeWorld>>;
+  const addressOf = () => `/console/#/items/${world.vaults[0]}/${world.item}`;
+
+  beforeAll(async () => {
+    world = await makeWorld("Production");
+  });
+
+  it("the reference page", async () => {
+    const page = await openPage({ ...SIZES.reference });
+    await page.goto("/docs/#createItem");
+    await expectScreenshot(page, "reference");
+  });
+
+  it("the list of Items, and one Item", async () => {
+    const page = await openPage({ token: world.token, ...SIZES["console-item"] });
+    await page.goto(addressOf());
+    await page.getByRole("timer").waitFor();
+    await page.getByText("dashboard.json").waitFor();
+    await expectScreenshot(page, "console-item");
+  });
+
+  it("the list on a phone, in the dark scheme", async () => {
+    const page = await openPage({ token: world.token, ...SIZES["console-phone"], colorScheme: "dark" });
+    await page.goto("/console/");
+    await listed(page, "Grafana").waitFor();
+    await expectScreenshot(page, "console-phone");
+  });
+
+  it("a conflict", async () => {
+    const page = await openPage({ token: world.token, ...SIZES["console-conflict"] });
+    expectProblem(page, /412/);
+    await page.goto(`${addressOf()}/edit`);
+    await page.getByLabel("password", { exact: true }).first().fill("a-new-password");
+    await sendRequest("PATCH", world.path, world.token, [
+      { op: "replace", path: "/title", value: "Grafana Cloud" },
+      { op: "replace", path: "/fields/password/value", value: "changed-meanwhile" },
+    ]);
+    await saveTitle(page, "Grafana (production)");
+    await page.getByRole("heading", { name: /changed/ }).waitFor();
+    await expectScreenshot(page, "console-conflict");
+  });
+
+  it("the tokens", async () => {
+    const page = await openPage({ ...SIZES["console-tokens"] });
+    await signIn(page, world.token, inject("secrets").ADMIN_TOKEN);
+    await page.goto("/console/#/tokens");
+    await page.getByRole("row", { name: /terraform/ }).waitFor();
+    expect(await page.getByRole("row").count()).toBeGreaterThan(3);
+    await expectScreenshot(page, "console-tokens");
+  });
+});
 
 /** The views that need no administrator. */
 const WORK = ["items", "deleted", "import", "passwords", "activity", "health"];
@@ -67,11 +158,18 @@ async function openAs([width, look]: Screen, ...tokens: readonly string[]): Prom
   return page;
 }
 
-/** Writes a picture, and returns its size in bytes. */
-async function write(page: Page, name: string, [width, look]: Screen): Promise<number> {
+/** Writes a picture, and expects it not to be empty. */
+async function expectWritten(page: Page, name: string, [width, look]: Screen): Promise<void> {
   const picture = await page.screenshot({ animations: "disabled", caret: "hide" });
   await writeFile(`${FOLDER}/${name}-${width}-${look}.png`, picture);
-  return picture.length;
+  expect(picture.length).toBeGreaterThan(1000);
+}
+
+/** Loads a view, also one that is open. */
+async function load(page: Page, path: string, ready: string): Promise<void> {
+  await page.goto("about:blank");
+  await page.goto(`/console/#/${path}`);
+  await page.locator(ready).first().waitFor();
 }
 
 /** Writes pictures of the views that need no Item, and returns the names of the views. */
@@ -79,111 +177,86 @@ async function writeEmptyViews(page: Page, state: string, screen: Screen, shown?
   const written: string[] = [];
   for (const [name, path] of viewsOf({ vault: "", item: "", deleted: "" })) {
     if (path !== name || shown?.includes(name) === false) continue;
-    await page.goto("about:blank");
-    await page.goto(`/console/#/${path}`);
-    await page.locator("main h1, main .empty").first().waitFor();
+    await load(page, path, "main h1, main .empty");
     await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
     await page.waitForTimeout(500); // What it loads.
     await expect.poll(() => page.getByText("Loading…").count()).toBe(0);
-    await write(page, `${state} ${name}`, screen);
+    await expectWritten(page, `${state} ${name}`, screen);
     written.push(name);
   }
   return written;
 }
 
-// First: later tests make vaults.
-describe.runIf(FOLDER !== "")("pictures of an empty service", () => {
+describe.runIf(FOLDER !== "")("pictures", () => {
   beforeAll(() => void mkdir(FOLDER, { recursive: true }));
 
-  it.each(SCREENS)("at %i pixels, %s", async (...screen) => {
+  // First: later tests make vaults.
+  it.each(SCREENS)("of an empty service, at %i pixels, %s", async (...screen) => {
     const page = await openAs(screen, inject("secrets").ADMIN_TOKEN);
     expect(await writeEmptyViews(page, "empty service", screen)).toContain("vaults");
   });
-});
 
-describe.runIf(FOLDER !== "")("pictures", () => {
-  let token: string;
-  let empty: string;
-  let narrow: Readonly<Record<string, string>>;
-  let ids: Addressed;
+  describe("of a service that is used", () => {
+    let token: string;
+    let narrow: Readonly<Record<string, string>>;
+    let ids: Addressed;
 
-  beforeAll(async () => {
-    const [team, production] = [await makeVault("Team"), await makeVault("Production infrastructure, Europe and Asia")];
-    ({ token } = await makeToken({ [team]: "rwd", [production]: "rwd" }, "uuid"));
-    const [item] = await makeItems(token, team, [GRAFANA]);
-    const made = ITEMS.map(([title, category, username, tags]) => ({
-      title,
-      category,
-      tags,
-      fields: [
-        { id: "username", purpose: "USERNAME", value: username },
-        { id: "password", purpose: "PASSWORD", value: "secret" },
-      ],
-    }));
-    const [first] = await makeItems(token, production, made.slice(0, 6));
-    await makeItems(token, team, made.slice(6));
-    const [deleted] = await makeItems(token, team, [{ title: "Old CI server", category: "SERVER" }]);
-    await sendRequest("DELETE", `v1/vaults/${team}/items/${deleted}`, token);
-    await sendRequest("PATCH", `v1/vaults/${team}/items/${item}`, token, [
-      { op: "replace", path: "/fields/password/value", value: "a-newer-password" },
-    ]);
-    await sendRequest("POST", `v1/vaults/${team}/items/${item}/files?name=dashboard.json`, token, '{"panels":[]}');
-    await sendRequest("POST", `v1/vaults/${production}/items/${first}/archive`, token);
-    for (const name of ["deploy", "backup job", "terraform"])
-      await admin("POST", "tokens", { name, vaults: { [production]: "r" } });
-    ids = { vault: team, item: item!, deleted: deleted! };
-    ({ token: empty } = await makeToken({ [await makeVault("New")]: "rwd" }, "uuid"));
-    await admin("POST", "issuers", { name: "GitHub", issuer: "https://token.actions.githubusercontent.com", preset: "github" });
-    await addFailingWebhook(production, token);
-    narrow = {
-      "token that lists": (await makeToken({ [production]: "l" }, "uuid")).token,
-      "token that reads one Item": (await makeToken({ [team]: { permissions: "r", items: [item!] } }, "uuid")).token,
-      "token that reads": (await makeToken({ [team]: "r", [production]: "l" }, "uuid")).token,
-    };
-    await mkdir(FOLDER, { recursive: true });
-  });
+    beforeAll(async () => {
+      const { vaults, item, first, path, ...world } = await makeWorld("Production infrastructure, Europe and Asia");
+      const [team, production] = vaults;
+      ({ token } = world);
+      const [deleted = ""] = await makeItems(token, team, [{ title: "Old CI server", category: "SERVER" }]);
+      await sendRequest("DELETE", `v1/vaults/${team}/items/${deleted}`, token);
+      await sendRequest("PATCH", path, token, [{ op: "replace", path: "/fields/password/value", value: "a-newer-password" }]);
+      await sendRequest("POST", `v1/vaults/${production}/items/${first}/archive`, token);
+      ids = { vault: team, item, deleted };
+      await admin("POST", "issuers", { name: "GitHub", issuer: "https://token.actions.githubusercontent.com", preset: "github" });
+      await addFailingWebhook(production, token);
+      narrow = {
+        "empty vault": await tokenFor({ [await makeVault("New")]: "rwd" }),
+        "token that lists": await tokenFor({ [production]: "l" }),
+        "token that reads one Item": await tokenFor({ [team]: { permissions: "r", items: [item] } }),
+        "token that reads": await tokenFor({ [team]: "r", [production]: "l" }),
+      };
+    });
 
-  it.each(SCREENS)("of an empty vault, at %i pixels, %s", async (...screen) => {
-    expect(await writeEmptyViews(await openAs(screen, empty), "empty vault", screen)).toContain("items");
-  });
+    it.each(SCREENS)("by tokens that open little, at %i pixels, %s", async (...screen) => {
+      for (const [name, text] of Object.entries(narrow))
+        expect(await writeEmptyViews(await openAs(screen, text), name, screen, WORK)).toContain("items");
+    });
 
-  it.each(SCREENS)("of tokens that open little, at %i pixels, %s", async (...screen) => {
-    for (const [name, text] of Object.entries(narrow))
-      expect(await writeEmptyViews(await openAs(screen, text), name, screen, WORK)).toContain("items");
-  });
+    it.each(SCREENS)("by imports that stop, at %i pixels, %s", async (...screen) => {
+      const page = await openAs(screen, token);
+      for (const [name, buffer] of Object.entries(STOPPED)) {
+        await load(page, "import", "input[type=file]");
+        await page.locator("input[type=file]").setInputFiles({ name: `${name}.csv`, mimeType: "text/csv", buffer });
+        await page.locator("main .failure, main [role=alert], main .targets").first().waitFor();
+        await expectWritten(page, `stopped import ${name}`, screen);
+      }
+    });
 
-  it.each(SCREENS)("of imports that stop, at %i pixels, %s", async (...screen) => {
-    const page = await openAs(screen, token);
-    for (const [name, buffer] of Object.entries(STOPPED)) {
-      await page.goto("about:blank");
-      await page.goto("/console/#/import");
-      await page.locator("input[type=file]").setInputFiles({ name: `${name}.csv`, mimeType: "text/csv", buffer });
-      await page.locator("main .failure, main [role=alert], main .targets").first().waitFor();
-      expect(await write(page, `stopped import ${name}`, screen)).toBeGreaterThan(1000);
-    }
-  });
-
-  it.each(SCREENS)("at %i pixels, %s", async (...screen) => {
-    const page = await openAs(screen, token, inject("secrets").ADMIN_TOKEN);
-    acceptDialogs(page); // The browser's question about what was typed.
-    const views = viewsOf(ids);
-    const readyOf = new Map(views.map(([, path, ready]) => [path, ready]));
-    for (const [name, path, ready] of views) {
-      await page.goto(`/console/#/${path}`);
-      await page.locator(ready).first().waitFor();
-      expect(await write(page, name, screen)).toBeGreaterThan(1000);
-    }
-    for (const [name, path, open] of dialogsOf(ids)) {
-      await page.goto("about:blank");
-      await page.goto(`/console/#/${path}`);
-      await page.locator(readyOf.get(path)!).first().waitFor();
-      await open(page);
-      await page.locator("dialog:modal").waitFor();
-      await page.waitForTimeout(500); // What it loads.
-      expect(await write(page, `dialog ${name}`, screen)).toBeGreaterThan(1000);
-    }
+    it.each(SCREENS)("at %i pixels, %s", async (...screen) => {
+      const page = await openAs(screen, token, inject("secrets").ADMIN_TOKEN);
+      acceptDialogs(page); // The browser's question about what was typed.
+      const views = viewsOf(ids);
+      const readyOf = new Map(views.map(([, path, ready]) => [path, ready]));
+      for (const [name, path, ready] of views) {
+        await page.goto(`/console/#/${path}`);
+        await page.locator(ready).first().waitFor();
+        await expectWritten(page, name, screen);
+      }
+      for (const [name, path, open] of dialogsOf(ids)) {
+        await load(page, path, readyOf.get(path)!);
+        await open(page);
+        await page.locator("dialog:modal").waitFor();
+        await page.waitForTimeout(500); // What it loads.
+        await expectWritten(page, `dialog ${name}`, screen);
+      }
+    });
   });
 });
+
+const tokenFor = async (scope: Parameters<typeof makeToken>[0]) => (await makeToken(scope, "uuid")).token;
 
 /** Adds a webhook whose receiver refuses the event of a write. */
 async function addFailingWebhook(vault: string, token: string): Promise<void> {

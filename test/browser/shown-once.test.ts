@@ -82,20 +82,3 @@ describe("the text of a token that was not copied", () => {
     await page.getByText("Token copied").waitFor();
   });
 });
-
-it("Back in a form after the session has ended asks after the next sign-in whether to leave it", async () => {
-  const { vault, token, items } = await seed([login("Open")]);
-  const page = await openPage({ token });
-  await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("link", { name: "Edit", exact: true }).click();
-  await page.getByLabel("Title").fill("Typed");
-  await page.context().clearCookies();
-  await page.evaluate(`new BroadcastChannel("item-vault-session").postMessage("changed")`);
-  const ended = dialogOf(page, "Your session has ended");
-  await ended.waitFor();
-  await page.goBack();
-  await ended.getByLabel("Token").fill(token);
-  await page.keyboard.press("Enter");
-  await dialogOf(page, "Leave without saving?").getByRole("button").first().click();
-  expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
-});

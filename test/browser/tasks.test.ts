@@ -20,7 +20,7 @@ interface World {
 }
 
 interface Task {
-  /** What it took in the first edition. */
+  /** The most that it may take: what it took in the first edition, or less since then. */
   readonly before: Count;
   /** Signs in as the administrator too. */
   readonly admin?: true;
@@ -141,7 +141,7 @@ const TASKS: Readonly<Record<string, Task>> = {
     },
   },
   "move 20 Items": {
-    before: { clicks: 80, keys: 0 },
+    before: { clicks: 4, keys: 0 },
     run: async ({ page }) => {
       await page.getByRole("list", { name: "Items" }).locator(".tile").first().click();
       await page.getByText("1 item selected").waitFor();

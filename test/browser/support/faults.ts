@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type { Page, Route } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { admin } from "../../sdk/support/requests.ts";
@@ -9,13 +8,7 @@ import { admin } from "../../sdk/support/requests.ts";
  * `lost`: the answer is lost after the service has carried the request out. `late`: it arrives when the fault ends. `held`: the request is
  * not sent until the fault ends.
  */
-export type Fault =
-  | "network"
-  | "lost"
-  | "late"
-  | "held"
-  | { readonly status: number; readonly kind?: string }
-  | { readonly delayMs: number };
+export type Fault = "network" | "lost" | "late" | "held" | { readonly status: number; readonly kind?: string };
 
 export interface Injected {
   /** `GET /v1/vaults`, for each request that met the fault. */
@@ -74,10 +67,6 @@ async function meetFault(route: Route, fault: Fault, ended: Promise<void>, onAns
   }
   if (fault === "held") {
     await ended;
-    return proceed(route);
-  }
-  if ("delayMs" in fault) {
-    await delay(fault.delayMs);
     return proceed(route);
   }
   const { status, kind = "internal" } = fault;

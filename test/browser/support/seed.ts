@@ -19,13 +19,20 @@ export interface NewItem {
   readonly [attribute: string]: unknown;
 }
 
+export interface SeedOptions {
+  /** Of the vault. */
+  readonly name?: string;
+  /** Of the token. */
+  readonly permission?: Permission;
+}
+
 /** How many requests are sent at the same time. */
 const PARALLEL = 8;
 
 /** Makes a vault with Items, and a token for it. */
 export async function seed(
   items: readonly NewItem[] = [],
-  { name = "Team", permission = "rw" }: { readonly name?: string; readonly permission?: Permission } = {},
+  { name = "Team", permission = "rw" }: SeedOptions = {},
 ): Promise<Seeded> {
   const vault = await makeVault(name);
   const writer = await makeToken({ [vault]: "rw" }, "uuid");

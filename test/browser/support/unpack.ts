@@ -1,11 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
-import { brotliDecompress, createBrotliDecompress } from "node:zlib";
+import { createBrotliDecompress } from "node:zlib";
 import type { Browser } from "./chromium.ts";
-import { parseTar } from "./tar.ts";
 
 /** Unpacks the browser of the package @sparticuz/chromium, without the package's own JavaScript (docs/design/tests.md). */
 
@@ -71,10 +71,9 @@ async function writeBrowser(packed: string, folder: string): Promise<void> {
 }
 
 async function writeArchive(path: string, folder: string): Promise<void> {
-  const archive = await promisify(brotliDecompress)(await readFile(path));
-  for (const file of parseTar(archive)) {
-    const target = join(folder, file.path);
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(target, file.bytes, { mode: file.mode });
-  }
+  const tar = spawn("tar", ["-x", "--no-same-owner", "-C", folder], { stdio: ["pipe", "ignore", "inherit"] });
+  const closed = once(tar, "close");
+  await pipeline(createReadStream(path), createBrotliDecompress(), tar.stdin);
+  const [status] = (await closed) as [number];
+  if (status !== 0) throw new Error(`tar cannot read ${path}`);
 }
