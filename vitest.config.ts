@@ -23,21 +23,9 @@ const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
 const PURE = "test/pure";
 /** Files of test/pure/ that need bindings, or what only the Web Crypto of workerd has. */
-const PURE_IN_WORKERD = [
-  "activity-merge",
-  "chunked",
-  "entropy",
-  "event-page",
-  "ids",
-  "keyring",
-  "newer-release",
-  "recipe",
-  "seal",
-  "token",
-  "vectors",
-  "workload-keys",
-  "jwt",
-].map((name) => `${PURE}/${name}.test.ts`);
+const PURE_IN_WORKERD = ["activity-merge", "chunked", "event-page", "keyring", "seal", "token", "vectors", "jwt"].map(
+  (name) => `${PURE}/${name}.test.ts`,
+);
 const isLong = process.env["LONG_RUN"] === "1";
 const SEEDS = "./test/support/seeds.ts";
 /** Stands for a module of workerd where the Worker runs in Node. */

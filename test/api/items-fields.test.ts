@@ -3,7 +3,7 @@ import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { client, LOGIN, makeToken, shareVault } from "../support/service.ts";
 
 /**
- * The fields of an Item (contract 2.4, 2.7 to 2.13; test/pure/totp.test.ts has how codes are computed), and its sections (contract 2.13 to
+ * The fields of an Item (contract 2.4, 2.7 to 2.13; test/pure/field-values.test.ts has how codes are computed), and its sections (contract 2.13 to
  * 2.15 and 2.22).
  */
 

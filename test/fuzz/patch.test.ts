@@ -9,10 +9,7 @@ import { charactersOf, type CompletedField } from "./reference/complete.ts";
 import { runs } from "../support/runs.ts";
 import { patch } from "./patch-operations.ts";
 
-/**
- * Contract 6: compares PATCH with a reference implementation. test/pure/patch-properties.test.ts tests ids that need
- * escapes.
- */
+/** Contract 6: compares PATCH with a reference implementation. */
 
 const VAULT = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const FILE = { id: VAULT, name: "f", size: 0, generation: VAULT };

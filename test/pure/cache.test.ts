@@ -1,46 +1,26 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createCache } from "../../src/crypto/cache.ts";
+import type { ItemRow } from "../../src/store/items/items.ts";
+import { createRowCache } from "../../src/store/commit/cache.ts";
+import type { RowRequest } from "../../src/store/commit/rows.ts";
+import type { VaultRow } from "../../src/store/vaults/rows.ts";
 
-/** src/crypto/cache.ts: a map with a limit on the age and on the number of its entries. */
-
+/** A map with a limit on the age and on the number of its entries (src/crypto/cache.ts). */
 describe("a cache", () => {
-  it("returns an entry until its time to live has passed", () => {
+  it("returns an entry until its time to live has passed since it was set last, whether it is read or not", () => {
     const cache = createCache<string>(10, 100);
     cache.set("a", "A", 1000);
     expect([cache.get("a", 1000), cache.get("a", 1099), cache.get("a", 1100)]).toEqual(["A", "A", undefined]);
+    cache.set("a", "A", 2000);
+    cache.set("a", "B", 2090);
+    expect([cache.get("a", 2150), cache.get("a", 2190)]).toEqual(["B", undefined]);
   });
 
   it("returns undefined for a key that was not set", () => {
     const cache = createCache<string>(10, 100);
     cache.set("a", "A", 0);
     expect([cache.get("b", 0), cache.get("__proto__", 0), cache.get("", 0)]).toEqual([undefined, undefined, undefined]);
-  });
-
-  it("does not extend the life of an entry that is read", () => {
-    const cache = createCache<string>(10, 100);
-    cache.set("a", "A", 0);
-    for (let now = 0; now < 100; now += 10) cache.get("a", now);
-    expect(cache.get("a", 100)).toBeUndefined();
-  });
-
-  it("starts the time to live again when a key is set again", () => {
-    const cache = createCache<string>(10, 100);
-    cache.set("a", "A", 0);
-    cache.set("a", "B", 90);
-    expect([cache.get("a", 150), cache.get("a", 190)]).toEqual(["B", undefined]);
-  });
-
-  it("removes the entry that was set first when it is full", () => {
-    const cache = createCache<number>(3, 100);
-    for (const [value, key] of ["a", "b", "c", "d"].entries()) cache.set(key, value, 0);
-    expect(["a", "b", "c", "d"].map((key) => cache.get(key, 0))).toEqual([undefined, 1, 2, 3]);
-  });
-
-  it("treats a key that is set again as the newest entry, and removes no other entry for it", () => {
-    const cache = createCache<number>(3, 100);
-    for (const [value, key] of ["a", "b", "c", "a", "d"].entries()) cache.set(key, value, 0);
-    expect(["a", "b", "c", "d"].map((key) => cache.get(key, 0))).toEqual([3, undefined, 2, 4]);
   });
 
   it("contains exactly the most recently set entries up to its limit, each with its last value", () => {
@@ -54,5 +34,61 @@ describe("a cache", () => {
         for (const name of "abcdef") expect(cache.get(name, 0)).toBe(recent.has(name) ? last.get(name) : undefined);
       }),
     );
+  });
+});
+
+const vaultAt = (content_version: number) => ({ id: "v", content_version, attribute_version: 1 }) as VaultRow;
+const sealedItem = (id: string, version = 1): ItemRow => ({ id, version, overview: "x".repeat(50), details: "x".repeat(50) });
+const requestFor = (...items: string[]): RowRequest => ({
+  vault: "v",
+  tokens: new Map(),
+  items,
+  created: [],
+  texts: [],
+  operations: [],
+  records: [],
+});
+const filesOf = new Map();
+const kept = new Map();
+
+/** The cache of a coordinator (src/store/commit/cache.ts): its size. test/promises/row-cache.test.ts has its rules. */
+describe("the row cache", () => {
+  it("is emptied by rows of another version of the vault, and when the outcome of a commit is unknown", () => {
+    const cache = createRowCache(1000);
+    const put = (version: number, id: string) => cache.put({ vault: vaultAt(version), items: [sealedItem(id)], filesOf, kept });
+    for (const id of "ab") put(1, id);
+    expect(cache.get(requestFor("a", "b"))?.items).toHaveLength(2);
+    put(2, "b");
+    expect([cache.get(requestFor("a")), cache.get(requestFor("b"))?.items]).toEqual([undefined, [sealedItem("b")]]);
+    cache.update(undefined);
+    expect(cache.get(requestFor())).toBeUndefined();
+  });
+
+  it("does not add an updated Item whose entry was removed for lack of space, because its Files are unknown", () => {
+    const cache = createRowCache(1000);
+    const file = { item_id: "a", id: "f", generation: "g", size: 1, sealed: "x", since: 1 };
+    cache.put({ vault: vaultAt(1), items: [sealedItem("a"), sealedItem("b")], filesOf: new Map([["a", [file]]]), kept });
+    const larger = { ...sealedItem("b", 2), details: "x".repeat(940) };
+    cache.update({ vault: vaultAt(2), items: [larger, sealedItem("a", 2)], kept, created: [], unknown: [] });
+    expect(cache.get(requestFor("a"))).toBeUndefined();
+    cache.update({ vault: vaultAt(3), items: [sealedItem("c")], kept, created: ["c"], unknown: [] });
+    expect(cache.get(requestFor("c"))?.filesOf.get("c")).toEqual([]);
+  });
+
+  it("never exceeds its size limit: it removes the Items that were read or written least recently", () => {
+    const cache = createRowCache(1000);
+    const ids = Array.from({ length: 30 }, (_, index) => `item ${index}`);
+    for (const id of ids) cache.put({ vault: vaultAt(1), items: [sealedItem(id)], filesOf, kept });
+    expect(ids.filter((id) => cache.get(requestFor(id)))).toEqual(ids.slice(-10));
+    cache.update({
+      vault: vaultAt(2),
+      items: [{ ...sealedItem("large"), details: "x".repeat(2000) }],
+      kept,
+      created: ["large"],
+      unknown: [],
+    });
+    expect(ids.filter((id) => cache.get(requestFor(id)))).toEqual([]);
+    expect(cache.get(requestFor("large"))).toBeUndefined();
+    expect(cache.get(requestFor())).toBeDefined();
   });
 });

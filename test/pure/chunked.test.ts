@@ -6,13 +6,11 @@ import { CHUNK_BYTES, chunkCount, chunkOffset, HEADER_BYTES, sealedFileSize } fr
 
 /**
  * Compares the C2SP chunked encryption of src/crypto/chunked.ts with a reference implementation of the specification
- * (c2sp.org/chunked-encryption).
+ * (c2sp.org/chunked-encryption). test/files/object-tampering.test.ts changes sealed contents.
  */
 
 const KEY = Uint8Array.from({ length: 32 }, (_, at) => at);
 const CONTEXT = new TextEncoder().encode("vault, item, file, generation");
-const REFUSED = /Decryption failed|Ciphertext length/;
-const INTEGRITY = { ok: false, failure: { kind: "integrity" } };
 
 /** Key, base nonce and commitment: HKDF-Expand over SHA-512. Its 76 bytes are two blocks, T(1) and a part of T(2). */
 async function derive(inputKey: Uint8Array, salt: Uint8Array, context: Uint8Array) {
@@ -165,54 +163,4 @@ describe("the format of a sealed content", () => {
       expect(await cipher.open(new Uint8Array(sealed), index)).toEqual(CONTEXT);
     },
   );
-});
-
-const flip = (bytes: Uint8Array, at: number) => bytes.map((byte, index) => (index === at ? byte ^ 1 : byte));
-
-describe("data of another message, or changed data", () => {
-  it("a header is refused with any other key or context", async () => {
-    const { header } = await createCipher(KEY, CONTEXT);
-    const others = [
-      ...Array.from(KEY, (_, at) => [flip(KEY, at), CONTEXT] as const),
-      ...Array.from(CONTEXT, (_, at) => [KEY, flip(CONTEXT, at)] as const),
-      [KEY, CONTEXT.slice(1)] as const,
-      [KEY, concat(CONTEXT, Uint8Array.of(0))] as const,
-      [KEY, new Uint8Array()] as const,
-    ];
-    for (const [k, c] of others) expect(await recoverCipher(k, c, header)).toEqual(INTEGRITY);
-    expect((await recoverCipher(KEY, CONTEXT, header)).ok).toBe(true);
-  });
-
-  it("a header with any byte flipped is refused", async () => {
-    const { header } = await createCipher(KEY, CONTEXT);
-    for (const at of header.keys()) expect(await recoverCipher(KEY, CONTEXT, flip(header, at))).toEqual(INTEGRITY);
-  });
-
-  it.each([0, 1, 23, 24, 32, 55, 57, 112])("a header of %i bytes is refused", async (length) => {
-    const { header } = await createCipher(KEY, CONTEXT);
-    expect(await recoverCipher(KEY, CONTEXT, concat(header, header).slice(0, length))).toEqual(INTEGRITY);
-  });
-
-  it("a chunk does not open at another index, or in another message with the same key and context", async () => {
-    const [cipher, other] = [await createCipher(KEY, CONTEXT), await createCipher(KEY, CONTEXT)];
-    await fc.assert(
-      fc.asyncProperty(fc.nat(2 ** 32 - 1), fc.nat(2 ** 32 - 1), async (index, otherIndex) => {
-        fc.pre(index !== otherIndex);
-        const sealed = await cipher.seal(CONTEXT, index);
-        await expect(cipher.open(sealed, otherIndex)).rejects.toThrow(REFUSED);
-        await expect(other.open(sealed, index)).rejects.toThrow(REFUSED);
-      }),
-      runs,
-    );
-  });
-
-  it("a chunk with a flipped byte, a truncated chunk and a longer chunk do not open", async () => {
-    const cipher = await createCipher(KEY, CONTEXT);
-    const sealed = await cipher.seal(CONTEXT, 0);
-    for (const at of sealed.keys()) {
-      await expect(cipher.open(flip(sealed, at), 0)).rejects.toThrow(REFUSED);
-      await expect(cipher.open(sealed.slice(0, at), 0)).rejects.toThrow(REFUSED);
-    }
-    await expect(cipher.open(concat(sealed, Uint8Array.of(0)), 0)).rejects.toThrow(REFUSED);
-  });
 });

@@ -41,34 +41,6 @@ describe("If-Match", () => {
     expect(parseIfMatch(undefined)).toEqual({ ok: true, value: undefined });
   });
 
-  it.each(["*", " * ", '"3"', ' "3" ', '"1","3"', '"1" , "3"', '"3", W/"9"', '"x","3"', 'W/"3", "3"', '"",\t"3"'])(
-    "%s matches version 3",
-    (header) => {
-      expect(ifMatchHolds(full(header))).toBe(true);
-    },
-  );
-
-  it.each(['"4"', '"1","2","33"', '"30"', '"03"', '"-3"', '"3.0"', '"x3"', '""', '"W/3"', '"*"'])(
-    "%s does not match version 3",
-    (header) => {
-      expect(ifMatchHolds(full(header))).toBe(false);
-    },
-  );
-
-  it.each(['"3"', '"3-"', '"3-00ff5a5b5c5d5e5"', '"3-00ff5a5b5c5d5e5f0"', '"3-00FF5A5B5C5D5E5F"', '"00ff5a5b5c5d5e5f"'])(
-    "%s, which is no tag of this release, does not match version 3",
-    (header) => {
-      expect([ifMatchHolds(header), isCurrent(header, itemOf(3))]).toEqual([false, false]);
-    },
-  );
-
-  it.each(['W/"3"', 'W/"3", W/"3"', '"1",W/"3"'])(
-    "%s matches version 3, because a proxy that compresses makes tags weak",
-    (header) => {
-      expect(ifMatchHolds(full(header))).toBe(true);
-    },
-  );
-
   it.each(["", "3", "'3'", '"3', '3"', '"3" "4"', '"3";"4"', '*, "3"', '"3", *', 'w/"3"', 'W/ "3"', '"a b"', '"3"x', "**"])(
     "%j is malformed",
     (header) => {
@@ -106,19 +78,5 @@ describe("If-Match", () => {
       ),
       { numRuns: 500 },
     );
-  });
-});
-
-describe("If-None-Match", () => {
-  it("does not match when it is absent", () => {
-    expect(isCurrent(undefined, itemOf(3))).toBe(false);
-  });
-
-  it.each(["*", '"3"', 'W/"3"', '"1", W/"3"', '"x","3"'])("%s matches version 3", (header) => {
-    expect(isCurrent(full(header), itemOf(3))).toBe(true);
-  });
-
-  it.each(['"4"', '"33"', '"03"', "3", "", '"x"', "'3'"])("%j does not match version 3", (header) => {
-    expect(isCurrent(full(header), itemOf(3))).toBe(false);
   });
 });

@@ -8,11 +8,9 @@ import {
   noncePrefix,
   NOWHERE,
   open,
-  openBytes,
   parseSealed,
   type KeyedAssociatedData,
   seal,
-  sealBytes,
   sealedLength,
 } from "../../src/crypto/seal.ts";
 import type { VaultKey } from "../../src/crypto/vault-keys.ts";
@@ -20,11 +18,9 @@ import { openText } from "../../src/crypto/vault-seal.ts";
 import { runs } from "../support/runs.ts";
 import { CHARACTER } from "../support/characters.ts";
 
-/** docs/security.md, Encryption: a sealed text opens with its own key and associated data, and with no others. */
+/** docs/security.md, Encryption: the format of a sealed text. test/fuzz/sealing.test.ts mutates sealed texts and their places. */
 
-const aesKey = () =>
-  crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]) as Promise<CryptoKey>;
-const key = await aesKey();
+const key = (await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"])) as CryptoKey;
 
 const ASSOCIATED_DATA: KeyedAssociatedData = {
   kind: "details",
@@ -43,27 +39,6 @@ const wellFormed = fc.oneof(
 const bytesOf = (sealed: string) => Uint8Array.fromBase64(sealed);
 
 describe("a sealed text", () => {
-  it("opens as the text that was sealed, for every text", async () => {
-    await fc.assert(
-      fc.asyncProperty(wellFormed, async (text) => {
-        expect(await open(key, ASSOCIATED_DATA, await seal(key, ASSOCIATED_DATA, text))).toEqual({ ok: true, value: text });
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
-  it("opens as the bytes that were sealed, for all bytes", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.uint8Array(), async (bytes) => {
-        expect(await openBytes(key, ASSOCIATED_DATA, await sealBytes(key, ASSOCIATED_DATA, bytes))).toEqual({
-          ok: true,
-          value: bytes,
-        });
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
   it("has the length that sealedLength returns", async () => {
     await fc.assert(
       fc.asyncProperty(wellFormed, async (text) => {
@@ -100,55 +75,9 @@ describe("a sealed text", () => {
     expect(new Set(texts.map((sealed) => bytesOf(sealed).subarray(3, 15).toHex())).size).toBe(50);
     expect(await open(key, ASSOCIATED_DATA, texts[0]!)).toEqual({ ok: true, value: TEXT });
   });
-
-  it("has a random nonce without a given prefix", async () => {
-    const prefixes = await Promise.all(
-      Array.from({ length: 50 }, async () => noncePrefix(await seal(key, ASSOCIATED_DATA, TEXT))),
-    );
-    expect(new Set(prefixes.map((prefix) => prefix.toHex())).size).toBe(50);
-  });
-
-  it("does not contain the text", async () => {
-    expect(new TextDecoder("latin1").decode(bytesOf(await seal(key, ASSOCIATED_DATA, TEXT)))).not.toContain("dawn");
-  });
 });
 
 describe("open refuses a sealed text", () => {
-  it("when any bit of it is flipped", async () => {
-    const bytes = bytesOf(await seal(key, ASSOCIATED_DATA, TEXT));
-    for (let bit = 0; bit < bytes.length * 8; bit++) {
-      const flipped = Uint8Array.from(bytes);
-      flipped[bit >> 3]! ^= 1 << (bit & 7);
-      expect(await open(key, ASSOCIATED_DATA, flipped.toBase64()), `bit ${bit}`).toEqual(INTEGRITY);
-    }
-  });
-
-  it("when it is truncated at any position", async () => {
-    const sealed = await seal(key, ASSOCIATED_DATA, TEXT);
-    for (let length = 0; length < sealed.length; length++) {
-      expect(await open(key, ASSOCIATED_DATA, sealed.slice(0, length)), `${length} characters`).toEqual(INTEGRITY);
-    }
-    const bytes = bytesOf(sealed);
-    for (let length = 0; length < bytes.length; length++) {
-      expect(await open(key, ASSOCIATED_DATA, bytes.slice(0, length).toBase64()), `${length} bytes`).toEqual(INTEGRITY);
-    }
-  });
-
-  it("when bytes are appended to it", async () => {
-    const sealed = await seal(key, ASSOCIATED_DATA, TEXT);
-    expect(await open(key, ASSOCIATED_DATA, new Uint8Array([...bytesOf(sealed), 0]).toBase64())).toEqual(INTEGRITY);
-    expect(await open(key, ASSOCIATED_DATA, `${sealed}AAAA`)).toEqual(INTEGRITY);
-  });
-
-  it("when it is any other text", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(fc.string(), fc.base64String()), async (text) => {
-        expect(await open(key, ASSOCIATED_DATA, text)).toEqual(INTEGRITY);
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
   it("under another number of its key", async () => {
     const sealed = await seal(key, ASSOCIATED_DATA, TEXT, { number: 2 });
     const openAs = (number: number) => {
@@ -159,10 +88,6 @@ describe("open refuses a sealed text", () => {
     for (const number of [0, 1, 3, 258, NaN]) expect(await openAs(number)).toEqual(INTEGRITY);
     // A key of the service has the number 0.
     expect(await open(key, ASSOCIATED_DATA, sealed)).toEqual(INTEGRITY);
-  });
-
-  it("under another key", async () => {
-    expect(await open(await aesKey(), ASSOCIATED_DATA, await seal(key, ASSOCIATED_DATA, TEXT))).toEqual(INTEGRITY);
   });
 
   it("as another kind, for every pair of kinds", async () => {

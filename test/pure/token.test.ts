@@ -3,11 +3,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, hashToken, signToken, verifyToken } from "../../src/crypto/token.ts";
-import { covers, type Permission } from "../../src/model/permission.ts";
+import type { Permission } from "../../src/model/permission.ts";
 import { runs } from "../support/runs.ts";
-import { CHARACTER } from "../support/characters.ts";
 
-/** Contract 8.2 and 8.3: a token that signToken signed is accepted with its claims, and any other text is refused. */
+/** Contract 8.2 and 8.3: a token that signToken signed is accepted with its claims while it is valid. test/fuzz/tokens.test.ts mutates it. */
 
 async function keyringOf(secret: string = env.ROOT_KEYS): Promise<Keyring> {
   const keyring = await openKeyring(secret);
@@ -51,63 +50,6 @@ describe("verifyToken", () => {
         });
       }),
       { numRuns: runs(50) },
-    );
-  });
-
-  it("refuses a token with any one character changed", async () => {
-    const keyring = await keyringOf();
-    const token = await signToken(keyring, makeClaims());
-    const character = fc.oneof(
-      { weight: 4, arbitrary: fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") },
-      { weight: 1, arbitrary: CHARACTER },
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.nat(token.length - 1), character, async (at, other) => {
-        fc.pre(token[at] !== other);
-        expect(await verifyToken(keyring, token.slice(0, at) + other + token.slice(at + 1), NOW * 1000, 0)).toEqual(REFUSED);
-      }),
-      { numRuns: runs(200) },
-    );
-    expect(await verifyToken(keyring, token, NOW * 1000, 0)).toMatchObject({ ok: true });
-  });
-
-  it("refuses a token whose last character is another character that decodes to the same signature", async () => {
-    const keyring = await keyringOf();
-    const token = await signToken(keyring, makeClaims());
-    for (const last of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") {
-      const { ok } = await verifyToken(keyring, token.slice(0, -1) + last, NOW * 1000, 0);
-      expect(ok).toBe(last === token.at(-1));
-    }
-  });
-
-  it("refuses every proper prefix and every proper suffix of a token", async () => {
-    const keyring = await keyringOf();
-    const token = await signToken(keyring, makeClaims());
-    for (let at = 1; at < token.length; at++) {
-      expect(await verifyToken(keyring, token.slice(0, at), NOW * 1000, 0)).toEqual(REFUSED);
-      expect(await verifyToken(keyring, token.slice(at), NOW * 1000, 0)).toEqual(REFUSED);
-    }
-    expect(await verifyToken(keyring, "", NOW * 1000, 0)).toEqual(REFUSED);
-  });
-
-  it("refuses a token with one character inserted at any position", async () => {
-    const keyring = await keyringOf();
-    const token = await signToken(keyring, makeClaims());
-    await fc.assert(
-      fc.asyncProperty(fc.nat(token.length), fc.constantFrom(..."Aa0-_.= \t\n\r\0+/"), async (at, extra) => {
-        expect(await verifyToken(keyring, token.slice(0, at) + extra + token.slice(at), NOW * 1000, 0)).toEqual(REFUSED);
-      }),
-      { numRuns: runs(60) },
-    );
-  });
-
-  it("refuses any other text without an exception", async () => {
-    const keyring = await keyringOf();
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: CHARACTER, maxLength: 300 }), async (text) => {
-        expect(await verifyToken(keyring, text, NOW * 1000, 0)).toEqual(REFUSED);
-      }),
-      { numRuns: runs(100) },
     );
   });
 });
@@ -176,27 +118,4 @@ describe("verifyToken with several keyrings or keys", () => {
     const renamed = await keyringOf(secret("b", { b: ROOT("a") }));
     expect(await verifyToken(renamed, token, NOW * 1000, 0)).toEqual(REFUSED);
   });
-});
-
-describe("covers", () => {
-  it.each([
-    ["r", "r", true],
-    ["r", "w", false],
-    ["r", "rw", false],
-    ["w", "r", false],
-    ["w", "w", true],
-    ["w", "rw", false],
-    ["rw", "r", true],
-    ["rw", "w", true],
-    ["rw", "rw", true],
-    ["d", "r", false],
-    ["wd", "r", false],
-    ["rd", "w", false],
-    ["rw", "d", false],
-    ["rd", "d", true],
-    ["rwd", "rwd", true],
-    [undefined, "r", false],
-    [undefined, "w", false],
-    [undefined, "rw", false],
-  ] as const)("%s covers %s: %s", (granted, needed, expected) => expect(covers(granted, needed)).toBe(expected));
 });

@@ -1,11 +1,13 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { generatePassword, type PasswordRecipe } from "../../src/model/password.ts";
-import { seeded } from "../support/bindings.ts";
+import { estimateEntropy, generatePassword, type PasswordRecipe } from "../../src/model/password.ts";
+import { CHARACTER } from "../support/characters.ts";
 import { runs } from "../support/runs.ts";
+import { seeded } from "../support/seeded.ts";
 
 /**
- * Contract 7.2 to 7.6: which characters a recipe uses, that all valid strings are equally likely, and that the entropy is
- * computed from their number.
+ * Contract 7.2 to 7.6: all valid strings of a recipe are equally likely, and the entropy of other values is estimated.
+ * test/fuzz/generated-values.test.ts compares characters, length and entropy of generated values with a reference implementation.
  */
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!@.-_*";
@@ -41,49 +43,6 @@ function valid(length: number, characters: string): string[] {
   return strings(length, [...characters]).filter((value) => length < required.length || required.every((set) => set.test(value)));
 }
 
-describe("a recipe", () => {
-  it.each([
-    [{}, 68],
-    [{ characterSets: ["LETTERS"] }, 52],
-    [{ characterSets: ["SYMBOLS", "DIGITS"] }, 16],
-    [{ characterSets: ["DIGITS", "DIGITS"] }, 10],
-    [{ excludeCharacters: "abcé😀!!" }, 64],
-    [{ characterSets: ["SYMBOLS"], excludeCharacters: "!@.-_" }, 1],
-  ] as const)("%j uses %d characters", (recipe, count) => {
-    const random = bytes(4);
-    const used = new Set<string>();
-    for (let time = 0; time < 100; time++) {
-      const { value } = generate({ length: 64, characterSets: ALL, excludeCharacters: "", ...recipe }, random);
-      for (const character of value) used.add(character);
-    }
-    expect(used.size).toBe(count);
-    expect([...used].filter((character) => !ALPHABET.includes(character))).toEqual([]);
-  });
-
-  it("that leaves no character is refused as invalid (contract 7.5)", () => {
-    for (const characterSets of [ALL, ["DIGITS"], []] as const) {
-      const made = generatePassword({ length: 1, characterSets, excludeCharacters: ALPHABET }, bytes(5));
-      expect(made).toMatchObject({ ok: false, failure: { kind: "invalid" } });
-    }
-  });
-
-  it("of length 1 to 64 generates a value of that length", () => {
-    for (let length = 1; length <= 64; length++) {
-      expect(generate({ length, characterSets: ALL, excludeCharacters: "" }, bytes(length)).value).toHaveLength(length);
-    }
-  });
-
-  it("generates a value with one character of each set that has characters left, if the length allows it", () => {
-    const random = bytes(6);
-    for (let time = 0; time < 200; time++) {
-      const three = generate(over(3, ALPHABET), random);
-      expect(CLASSES.map((set) => set.test(three.value))).toEqual([true, true, true]);
-      const two = generate({ length: 2, characterSets: ALL, excludeCharacters: "0123456789" }, random);
-      expect(CLASSES.map((set) => set.test(two.value))).toEqual([true, false, true]);
-    }
-  });
-});
-
 describe("a generated value", () => {
   it.each([
     ["01!", 3, 18],
@@ -117,22 +76,55 @@ describe("a generated value", () => {
     const counts = [..."123456789"].map((digit) => digits.filter((one) => one === digit).length);
     expect(counts).toEqual(counts.map(() => 25)); // a dropped byte is followed by 0
   });
+});
 
-  it("has as entropy the binary logarithm of the number of valid strings", () => {
-    for (const characters of ["a", "ab", "a0", "ab0", "a0!", "ab01!*"]) {
-      for (let length = 1; length <= 5; length++) {
-        const { entropy } = generate(over(length, characters), bytes(2));
-        expect(entropy).toBeCloseTo(Math.log2(valid(length, characters).length), 2);
-      }
+describe("estimateEntropy", () => {
+  it("returns 0 for the empty value", () => {
+    expect(estimateEntropy("")).toBe(0);
+  });
+
+  it("returns a finite number that is not negative, for any value", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: CHARACTER }), fc.string({ unit: "binary-ascii", maxLength: 2000 })), (value) => {
+        const bits = estimateEntropy(value);
+        expect(Number.isFinite(bits) && bits >= 0).toBe(true);
+      }),
+      { numRuns: runs(30, 1_000) },
+    );
+  });
+
+  it("returns no smaller number when characters are appended", () => {
+    const text = fc.oneof(
+      fc.string({ unit: CHARACTER }),
+      fc.string({ unit: "binary-ascii", maxLength: 1100 }),
+      fc.string({ unit: fc.constantFrom("a", "b", "1") }),
+    );
+    fc.assert(
+      fc.property(text, text, (value, appended) => {
+        expect(estimateEntropy(value + appended)).toBeGreaterThanOrEqual(estimateEntropy(value));
+      }),
+      { numRuns: runs(100, 5_000) },
+    );
+  });
+
+  it.each(["a", "é", "😀", "aA0!é", " "])("returns a bounded number for a million characters of %j", (unit) => {
+    const most = 1024 * Math.log2(26 + 26 + 10 + 33 + 100);
+    for (const value of [unit.repeat(1_000_000 / unit.length), `${"a".repeat(999_999)}${unit}`]) {
+      const bits = estimateEntropy(value);
+      expect(bits).toBeGreaterThan(500);
+      expect(bits).toBeLessThanOrEqual(most + 0.01); // rounded
     }
   });
 
-  it.each([
-    [32, 194.71],
-    [64, 389.61],
-    [1, 6.09],
-    [2, 12.17],
-  ])("of all sets and length %d has an entropy of %d bits", (length, bits) => {
-    expect(generate({ length, characterSets: ALL, excludeCharacters: "" }, bytes(3)).entropy).toBeCloseTo(bits, 1);
+  it("returns less than half for repeated or consecutive characters as for mixed characters", () => {
+    for (const weak of ["aaaaaaaa", "abcdefgh", "hgfedcba", "11111111", "12345678"]) {
+      expect(estimateEntropy(weak)).toBeLessThan(estimateEntropy("qzkwmxrt") / 2);
+    }
+  });
+
+  it("returns more for a value with more kinds of characters", () => {
+    const values = ["qzkwmxrt", "qzkWmxrt", "qzkWmx7t", "qz!Wmx7t", "qz!Wéx7t"];
+    const bits = values.map(estimateEntropy);
+    expect(bits).toEqual([...new Set(bits)].toSorted((a, b) => a - b));
   });
 });
