@@ -1,8 +1,8 @@
 import service from "../../src/index.ts";
 import { storedBytes } from "../../test/support/stored-bytes.ts";
 import { ATTACKS } from "../../test/support/worst/attacks.ts";
-import { type Sent, WORST_REQUESTS } from "../../test/support/worst/requests.ts";
-import type { Ask, World } from "../../test/support/worst/world.ts";
+import { WORST_REQUESTS } from "../../test/support/worst/requests.ts";
+import type { Ask, Sent, World } from "../../test/support/worst/world.ts";
 import type { BenchRoute } from "./baselines.ts";
 
 /** The routes of `npm run limits`: the worst legal request of every endpoint, and the bytes that D1 stores. */

@@ -5,8 +5,7 @@ import type { AttemptRequest, WebhookRequest } from "../../../src/model/webhook.
 import type { RestoreContents } from "../../../src/store/restore/step.ts";
 import { rebindCoordinator, UNLIMITED } from "../bindings.ts";
 import { send } from "../service.ts";
-import type { Sent } from "./requests.ts";
-import type { Ask } from "./world.ts";
+import type { Ask, Sent } from "./world.ts";
 
 /** Sends the worst requests to the Worker of the tests. */
 

@@ -1,7 +1,6 @@
 import { LIMITS } from "../../../src/model/limits.ts";
 import { largeItem, manyFields, manyOperations, times } from "./bodies.ts";
-import type { Sent } from "./requests.ts";
-import { tokenOfFullLogs, vaultWithContents, vaultWithItem, type World } from "./world.ts";
+import { type Sent, tokenOfFullLogs, vaultWithContents, vaultWithItem, type World } from "./world.ts";
 
 /** What one token can do at its worst: floods of legal requests, which may be refused. */
 

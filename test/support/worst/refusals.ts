@@ -1,11 +1,8 @@
 import { parseConsoleSecret } from "../../../src/crypto/console-secret.ts";
-import { signToken, verifyToken } from "../../../src/crypto/token.ts";
-import { LIMITS } from "../../../src/model/limits.ts";
-import { openStore, type Store } from "../../../src/store/d1/database.ts";
-import { deleteSession, insertSession } from "../../../src/store/tokens/sessions.ts";
-import { times } from "./bodies.ts";
-import type { Sent } from "./requests.ts";
-import { ADMIN_TOKENS, type World } from "./world.ts";
+import { signToken } from "../../../src/crypto/token.ts";
+import { deleteSession } from "../../../src/store/tokens/sessions.ts";
+import { CONSOLE, cookieOf, sessionsOf, storeOf } from "./sessions.ts";
+import { ADMIN_TOKENS, type Sent, type World } from "./world.ts";
 
 /**
  * The kinds of requests that are refused because of who sends them: each is sent to every route, once and as a flood from one address.
@@ -25,38 +22,14 @@ export interface Refusal {
   readonly env?: Partial<Env>;
 }
 
-/** What the console sends. */
-const CONSOLE = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
-
 const bearer = (token: string): Credential => ({ headers: { Authorization: `Bearer ${token}` } });
 
-const cookie = (text: string): Credential => ({
-  headers: { ...CONSOLE, Cookie: `__Host-item-vault-session=${text}; item-vault-session=${text}` },
-});
-
-async function storeOf({ env }: World): Promise<Store> {
-  const store = await openStore(env, Date.now());
-  if (!store.ok) throw new Error(store.failure.kind);
-  return store.value;
-}
+const cookie = (text: string): Credential => ({ headers: cookieOf(text) });
 
 const issue = ({ ask, env }: World, vault: string): Promise<{ id: string; token: string }> =>
   ask("POST", ADMIN_TOKENS, env.ADMIN_TOKEN, { name: "refused", vaults: { [vault]: "rwd" } });
 
 const revoke = ({ ask, env }: World, id: string): Promise<void> => ask("DELETE", `${ADMIN_TOKENS}/${id}`, env.ADMIN_TOKEN);
-
-/** So many sessions of a token. Out: their cookies. */
-async function sessionsOf(world: World, token: string, count: number): Promise<string[]> {
-  const store = await storeOf(world);
-  const claims = await verifyToken(store.keyring, token, store.now, 0);
-  if (!claims.ok) throw new Error("The token does not verify");
-  const lifetime = { createdAt: store.now, expiresAt: store.now + LIMITS.session * 1_000 };
-  const made = await Promise.all(times(count, () => insertSession(store, { token: claims.value }, lifetime)));
-  return made.map((one) => {
-    if (!one.ok) throw new Error(one.failure.kind);
-    return one.value.text;
-  });
-}
 
 async function revokedToken(world: World, vault: string): Promise<string> {
   const { id, token } = await issue(world, vault);

@@ -16,13 +16,13 @@ export async function largestIssuer({ ask, env }: World) {
   const url = `https://${crypto.randomUUID()}.example.com`;
   const { id } = await ask("POST", "/v1/admin/issuers", env.ADMIN_TOKEN, { name: "largest", issuer: url, jwks });
   const vaults = Object.fromEntries(times(LIMITS.tokenVaults, () => [crypto.randomUUID(), "rw"]));
-  const rule = { issuer: id, name: "x".repeat(LIMITS.title), claims: CLAIMS, vaults };
+  const body = { issuer: id, name: "x".repeat(LIMITS.title), claims: CLAIMS, vaults };
   const rules: string[] = [];
   for (let count = 1; count < LIMITS.tokenDescendants; count++) {
     const claims = { ...CLAIMS, claim0: `rule ${count}` };
-    rules.push((await ask("POST", "/v1/admin/rules", env.ADMIN_TOKEN, { ...rule, claims })).id as string);
+    rules.push((await ask("POST", "/v1/admin/rules", env.ADMIN_TOKEN, { ...body, claims })).id as string);
   }
   /** A token with the claims of no rule. */
-  const token = (claims: Json = {}): Promise<string> => tokenOf(url, key, { ...CLAIMS, ...claims });
-  return { id: id as string, jwks, rule, last: rules.at(-1)!, token };
+  const signed = (claims: Json = {}): Promise<string> => tokenOf(url, key, { ...CLAIMS, ...claims });
+  return { issuer: id as string, jwks, body, rule: rules.at(-1)!, signed };
 }

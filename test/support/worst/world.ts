@@ -40,6 +40,15 @@ export interface World {
   readonly sizes: Sizes;
 }
 
+export interface Sent {
+  readonly path: string;
+  /** Absent: no Authorization header. */
+  readonly token?: string | undefined;
+  readonly headers?: Record<string, string> | undefined;
+  /** A text or bytes as they are, or what is sent as JSON. */
+  readonly body?: Uint8Array | object | string | undefined;
+}
+
 export interface OwnVault {
   readonly vault: string;
   readonly token: string;
@@ -109,7 +118,7 @@ export async function vaultWithEndedFiles(world: World): Promise<Awaited<ReturnT
 }
 
 /** A vault with one Item that keeps 100 earlier versions, each with large tags. */
-export async function vaultWithVersions(world: World): Promise<OwnVault & { path: string }> {
+export async function vaultWithVersions(world: World): Promise<OwnVault & { item: string }> {
   const own = await ownVault(world);
   const tags = times(8, () => "x".repeat(world.sizes.tags / 8));
   const item = { ...login(own.vault, "x".repeat(LIMITS.title), { tags }), version: 101 };
@@ -119,11 +128,11 @@ export async function vaultWithVersions(world: World): Promise<OwnVault & { path
     own.vault,
     times(100, (index) => ({ ...item, version: index + 1 })),
   );
-  return { ...own, path: `${own.items}/${item.id}` };
+  return { ...own, item: item.id };
 }
 
-/** A vault with 1,000 deleted Items. Out: also the path of their list. */
-export async function vaultWithDeleted(world: World): Promise<OwnVault & { deleted: string }> {
+/** A vault with 1,000 deleted Items. */
+export async function vaultWithDeleted(world: World): Promise<OwnVault> {
   const own = await largeVault(world, 1_000);
   const { DB } = world.env;
   await DB.batch(
@@ -136,26 +145,26 @@ export async function vaultWithDeleted(world: World): Promise<OwnVault & { delet
       "UPDATE vaults SET deleted = items, items = 0, content_version = content_version + 1 WHERE id = ?1",
     ].map((sql) => DB.prepare(sql).bind(own.vault)),
   );
-  return { ...own, deleted: `/v1/vaults/${own.vault}/deleted-items` };
+  return own;
 }
 
-/** A vault with one deleted Item that has 1,000 empty Files, or one with a content. Out: also the path of the deleted Item. */
+/** A vault with one deleted Item that has 1,000 empty Files, or one with a content. */
 export async function vaultWithDeletedFiles(
   world: World,
   make: (world: World) => Promise<OwnVault & { item: string; path: string }> = vaultWithFiles,
-): Promise<OwnVault & { deleted: string }> {
+): Promise<OwnVault & { item: string }> {
   const own = await make(world);
   await world.ask("DELETE", own.path, own.token);
-  return { ...own, deleted: `/v1/vaults/${own.vault}/deleted-items/${own.item}` };
+  return own;
 }
 
-/** A vault with one Item that has Files of these sizes, each with its content. Out: also the path of the last File. */
+/** A vault with one Item that has Files of these sizes, each with its content. Out: also the id of the last File. */
 export async function vaultWithContents(world: World, sizes: readonly number[]) {
   const own = await vaultWithItem(world, { title: "Contents", category: "DOCUMENT" });
   let file = "";
   for (const size of sizes) {
     const { id } = await world.ask("POST", `${own.path}/files?name=f`, own.token, new Uint8Array(size).fill(7));
-    file = `${own.path}/files/${id}`;
+    file = id;
   }
   return { ...own, file };
 }
