@@ -32,30 +32,10 @@ const worker = sources
  * The folders of src/store/, the lowest first: a folder imports those before it, and never one after it. `crypto` and `model` lie below
  * all of them.
  */
-const STORE_FOLDERS = [
-  ["tables"],
-  ["d1"],
-  ["buckets"],
-  ["jobs"],
-  ["keys"],
-  ["vaults"],
-  ["items"],
-  ["health"],
-  ["activity"],
-  ["tokens"],
-  ["workloads"],
-  ["events"],
-  ["references"],
-  ["contents"],
-  ["commit"],
-  ["rotation"],
-  ["checks"],
-  ["backup"],
-  ["verify"],
-  ["restore"],
-] as const;
-
-const STORE = STORE_FOLDERS.flat().map((name) => `store/${name}`);
+const STORE = [
+  "tables d1 buckets jobs keys vaults items health activity tokens workloads events",
+  "references contents commit rotation checks backup verify restore",
+].flatMap((names) => names.split(" ").map((name) => `store/${name}`));
 
 /** The types of the document: declarations only, so nothing of them is in the bundle. Only `api` imports them. */
 const SCHEMAS = "packages/client/src/schema.ts";
@@ -77,35 +57,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   http: [".", "model", "crypto", ...STORE, "requests", "http/endpoints", "http/present", "api", "hono"],
   "http/present": [".", "model", "crypto", ...STORE, "api"],
   "http/events": [".", "model", "crypto", ...STORE, "http"],
-  "http/endpoints": [
-    ".",
-    "model",
-    "crypto",
-    ...STORE,
-    "requests",
-    "http",
-    "http/events",
-    "http/present",
-    "api",
+  "http/endpoints": [".", "model", "crypto", ...STORE, "requests", "http", "http/events", "http/present", "api", "zod"].concat(
     "content-disposition",
-    "zod",
     "package.json",
-  ],
-  ...Object.fromEntries(
-    STORE_FOLDERS.flatMap((layer, index) =>
-      layer.map((name) => [
-        `store/${name}`,
-        [
-          ".",
-          "model",
-          "crypto",
-          ...STORE_FOLDERS.slice(0, index + 1)
-            .flat()
-            .map((lower) => `store/${lower}`),
-        ],
-      ]),
-    ),
   ),
+  ...Object.fromEntries(STORE.map((folder, index) => [folder, [".", "model", "crypto", ...STORE.slice(0, index)]])),
 };
 
 /** The folder of an imported file, or the package: `hono` for `hono/utils/url`. */

@@ -29,24 +29,7 @@ const COMMON = [CLIENT, "node", "frame"];
 
 /** For each folder of `packages/cli/src` what its files may import, besides the folder itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  ".": [
-    "node",
-    "frame",
-    "admin",
-    "apply",
-    "files",
-    "items",
-    "logs",
-    "read",
-    "run",
-    "serve",
-    "server",
-    "settings",
-    "tokens",
-    "transfer",
-    "vaults",
-    "workload",
-  ],
+  ".": "node frame admin apply files items logs read run serve server settings tokens transfer vaults workload".split(" "),
   frame: [CLIENT, TRANSFER, "node"],
   admin: [...COMMON, MODEL, TRANSFER, "api", "files", "output", "smol-toml"],
   output: [TRANSFER, "frame", "yaml"],
@@ -159,20 +142,10 @@ const manifests = import.meta.glob("../../{packages/*,src/model}/package.json", 
 describe("the packages", () => {
   it("have the version of the root, and depend on each other with it", () => {
     expect(Object.keys(manifests)).toHaveLength(6);
-    const versions = Object.entries(manifests).map(
-      ([
-        path,
-        {
-          default: { version, devDependencies = {} },
-        },
-      ]) => ({
-        path,
-        versions: [
-          version,
-          ...Object.entries(devDependencies).flatMap(([name, range]) => (name.startsWith("@item-vault/") ? [range] : [])),
-        ],
-      }),
-    );
+    const versions = Object.entries(manifests).map(([path, { default: manifest }]) => {
+      const own = Object.entries(manifest.devDependencies ?? {}).filter(([name]) => name.startsWith("@item-vault/"));
+      return { path, versions: [manifest.version, ...own.map(([, range]) => range)] };
+    });
     expect(versions.filter((one) => one.versions.some((version) => version !== root.version))).toEqual([]);
   });
 

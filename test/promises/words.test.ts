@@ -3,158 +3,43 @@ import { sources } from "../support/sources.ts";
 
 /** What people read in the console, in the report of the health and in the command line. */
 
-/** Texts that were replaced. A space stands for any white space. */
+/** Texts that were replaced, with a bar between two. A space stands for any white space. */
 const REPLACED = `
-Choose an Item
-opens the first result
-Put all under the active
-The keys of all vaults and the rows of all tokens
-A root key wraps the keys
-May leave ROOT_KEYS
-do not need it
-Active: seals and signs
-opens what is under it
-what is under it cannot be opened
-all of it is sealed again
-Its keys of before
-is deleted for good
-has done no long work
-Go on with
-Go on without
-"Go on"
-Show what is found
-Destroy what is past its time
-Delete the rows of deleted vaults
-What the service serves
->The backups<
-Look only whether
-Write everything again, and look
-backed up to the bucket of backups
-There is no backup yet
-"Found"
-"As it was"
-in the newest backup
-Only one Item, by its id
-The service has it as it was then
-What was changed is lost
-The restore has begun
-"Room"
-left in the database
-that was made for long
-What uses them stops then
-All that was read in the last day
-No damaged row was read
-that the service is made of
-nothing is backed up yet
-Open the backups
-Open the vaults
-Open the keys
-Open the tokens
-Open the jobs
-Vaults open until
-not among them
-Change what is open
-Open other vaults
-Your session manages vaults
-The console gets a token
-The vaults are open in this session
-The most that the vault may hold
-Who can open it
-"What it is"
-"May"
-"Ends"
-that workloads get by a rule
-May issue tokens
-The program or person that uses it
-The workload that it is for
-The platform, as your team calls it
-Show ended
-Only those that end soon
-stops working for everybody
-as far back as the activity is kept
-it is shown only here
-Copy lines for a shell
-Whoever is on this list
-People can be invited before
-Nobody is invited yet
-can no longer sign in
-There are no issuers yet
-is exchanged for one of this service
-Exactly as its tokens have it
-those of its rules
-There are no webhooks yet
-What it answers changes nothing
-Stay paused
-gets no events any more
-events waiting
-"failed attempt"
-whoever learns it from one
-that are easily guessed
-No list of leaked passwords
-what other fields hold is not compared
-Choose a version to compare
-the activity log shows that
-is destroyed for ever
-Destroy for ever
-The change is undone
-is in the list again
-is where it was
-Both values are here
-is rotated
-Without these characters
-Generate again
-of entropy
-What you have typed is not saved
-Discard the changes
-Nothing is overwritten
-Only the other side has changed
-did not allow to copy
-The clipboard is cleared in
-It may still be in the clipboard
-Clear the clipboard"
-A link has signed you in
-It is exchanged for a session
-Log in a device
-No device waits
-Type only a code of a device
-You have no permission
-does not exist any more
-somebody else has changed it since
-Nothing is found
-Values of fields are not searched
-An Item, a view, or
-"Act"
-is a favourite
-No Item is archived
-As the system
-Skip the navigation
-End the selection
-Select all of the list
-read lists
-Scan it with an app
-dropped anywhere on the Item
->Figures<
-Items of a file that another program
-If you know it, choose it here
->Read the file<
-is not text in UTF-8
-and the header has
-would be far larger unpacked
-the end of the last value, if the file
-Choose where the Items go
-Nothing is lost.
-contains values in clear
-It is under way, and stops
-There with other content
-You have no vault to which
-Sign in to the console by a link
-(does not open)
-"Others may read
-There is no such command
-with all its items for good
+Choose an Item | opens the first result | Put all under the active | The keys of all vaults and the rows of all tokens
+A root key wraps the keys | May leave ROOT_KEYS | do not need it | Active: seals and signs | opens what is under it
+what is under it cannot be opened | all of it is sealed again | Its keys of before | is deleted for good
+has done no long work | Go on with | Go on without | "Go on" | Show what is found | Destroy what is past its time
+Delete the rows of deleted vaults | What the service serves | >The backups< | Look only whether
+Write everything again, and look | backed up to the bucket of backups | There is no backup yet | "Found" | "As it was"
+in the newest backup | Only one Item, by its id | The service has it as it was then | What was changed is lost
+The restore has begun | "Room" | left in the database | that was made for long | What uses them stops then
+All that was read in the last day | No damaged row was read | that the service is made of | nothing is backed up yet
+Open the backups | Open the vaults | Open the keys | Open the tokens | Open the jobs | Vaults open until | not among them
+Change what is open | Open other vaults | Your session manages vaults | The console gets a token
+The vaults are open in this session | The most that the vault may hold | Who can open it | "What it is" | "May" | "Ends"
+that workloads get by a rule | May issue tokens | The program or person that uses it | The workload that it is for
+The platform, as your team calls it | Show ended | Only those that end soon | stops working for everybody
+as far back as the activity is kept | it is shown only here | Copy lines for a shell | Whoever is on this list
+People can be invited before | Nobody is invited yet | can no longer sign in | There are no issuers yet
+is exchanged for one of this service | Exactly as its tokens have it | those of its rules | There are no webhooks yet
+What it answers changes nothing | Stay paused | gets no events any more | events waiting | "failed attempt"
+whoever learns it from one | that are easily guessed | No list of leaked passwords | what other fields hold is not compared
+Choose a version to compare | the activity log shows that | is destroyed for ever | Destroy for ever | The change is undone
+is in the list again | is where it was | Both values are here | is rotated | Without these characters | Generate again
+of entropy | What you have typed is not saved | Discard the changes | Nothing is overwritten | Only the other side has changed
+did not allow to copy | The clipboard is cleared in | It may still be in the clipboard | Clear the clipboard"
+A link has signed you in | It is exchanged for a session | Log in a device | No device waits | Type only a code of a device
+You have no permission | does not exist any more | somebody else has changed it since | Nothing is found
+Values of fields are not searched | An Item, a view, or | "Act" | is a favourite | No Item is archived | As the system
+Skip the navigation | End the selection | Select all of the list | read lists | Scan it with an app
+dropped anywhere on the Item | >Figures< | Items of a file that another program | If you know it, choose it here
+>Read the file< | is not text in UTF-8 | and the header has | would be far larger unpacked
+the end of the last value, if the file | Choose where the Items go | Nothing is lost. | contains values in clear
+It is under way, and stops | There with other content | You have no vault to which | Sign in to the console by a link
+(does not open) | "Others may read | There is no such command | with all its items for good
 `
   .trim()
-  .split("\n");
+  .split(/\n| \| /);
 
 /** British spelling, and phrases of another language. */
 const FOREIGN =
@@ -164,7 +49,7 @@ const FOREIGN =
 const CAPITAL = /[a-z0-9,”}] (?:Items?|Files?|Vaults?|Versions?)\b/;
 
 const SPACE = /\s+/g;
-const read = sources.filter(({ path }) => /^(?:console|cli|transfer)\/src\/|^src\//.test(path));
+const read = sources.filter(({ path }) => /^(?:packages\/(?:console|cli|transfer)\/)?src\//.test(path));
 
 /** Returns the texts of a source: its strings, and what stands between tags and braces. */
 const textsOf = (code: string): string[] => [
@@ -187,7 +72,7 @@ describe("what people read", () => {
       const text = code.replaceAll(SPACE, " ");
       return REPLACED.filter((phrase) => text.includes(phrase)).map((phrase) => `${path}: ${phrase}`);
     });
-    expect(left).toEqual([]);
+    expect([left, read.some(({ path }) => path.startsWith("packages/console/src/"))]).toEqual([[], true]);
   });
 
   it.each(["packages/console/src/", "packages/cli/src/"])("is American English in %s", (folder) =>

@@ -46,7 +46,7 @@ export async function loadVaults(store: Store, token: TokenIdentity, ids: readon
 
 export type ListedVault = ({ readonly vault: NamedVault } | BrokenVault) & Counted;
 
-/** How many webhooks a vault has. Absent: none, or not counted. */
+/** The number of webhooks of a vault. Absent: none, or not counted. */
 interface Counted {
   readonly webhooks?: number | undefined;
 }
