@@ -16,7 +16,7 @@ const named = (folder: string, names: string): string[] => names.split(" ").map(
 const WRITES = [
   "test/pure",
   ...named("api", "archive deleted-items events. idempotency items. repeats patch quotas vaults versions webhooks"),
-  ...named("promises", "concurrency coordinator destroyed expiry group log-order poisoned renew row-cache sealed-bytes"),
+  ...named("promises", "concurrency coordinator destroyed expiry group renew row-cache"),
   ...named("promises", "vault-deletion version webhook-delivery"),
   ...named("proof", "concurrent-commits orders races refused-rows unknown-outcomes versions"),
 ];

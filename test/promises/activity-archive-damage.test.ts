@@ -1,8 +1,6 @@
-import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import worker from "../../src/index.ts";
-import { drainQueue, untilLogged } from "../support/activity.ts";
+import { drainQueue, entriesOfPages, runCron, untilLogged } from "../support/activity.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { sample } from "../support/runs.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
@@ -20,17 +18,8 @@ interface Entry {
 }
 
 /** What the archive has: the entries before the days that are still in D1. */
-async function exported(query = ""): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  for (let path: string | undefined = `/v1/admin/activity/export?limit=1000&until=${until}${query}`; path !== undefined;) {
-    const { status, body, headers } = await admin("GET", path);
-    expect(status).toBe(200);
-    entries.push(...(body as Entry[]));
-    const link = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
-    path = link && new URL(link).pathname + new URL(link).search;
-  }
-  return entries;
-}
+const exported = (query = ""): Promise<Entry[]> =>
+  entriesOfPages(admin, `/v1/admin/activity/export?limit=1000&until=${until}${query}`);
 
 /** The objects of two days, with writes and reads of a vault each, and what the export shows of them. */
 const objects = new Map<string, string>();
@@ -52,7 +41,7 @@ beforeAll(async () => {
   vaults = made;
   until = new Date().toISOString();
   advanceClock(40 * DAY);
-  await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), env);
+  await runCron();
   for (const { key } of (await env.FILES.list({ prefix: "log/" })).objects)
     objects.set(key, await (await env.FILES.get(key))!.text());
   sound = await exported();

@@ -1,39 +1,29 @@
-import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import worker from "../../src/index.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
-import { timeOf } from "../../src/model/ids.ts";
+import { operationId, timeOf } from "../../src/model/ids.ts";
+import { cleanUp } from "../../src/scheduled.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliverMessages, entryOf, messageOf, pagesOf, segmentEntries } from "../support/activity.ts";
-import { sizedDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
-import { advanceClock, DAY } from "../support/faults.ts";
+import { deliverMessages, entryOf, idsInLog, messageOf, pagesOf, runCron, whileNearlyFull } from "../support/activity.ts";
+import { countingDatabase, type Hooks, wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { advanceClock, DAY, HOUR } from "../support/faults.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
 
 /** A database that is nearly full: the queue's consumer writes reads and denials to R2 (contract 23.1, docs/operations.md). */
 
 afterEach(() => void vi.useRealTimers());
 
-const NEARLY_FULL = 9_900_000_000;
-
 /** Delivers messages while the database is nearly full. */
-async function deliverNearlyFull(messages: readonly FlushMessage[], bindings: Partial<Env> = {}): Promise<void> {
-  recordDatabaseSize(NEARLY_FULL);
-  try {
-    await deliverMessages(messages, { DB: sizedDatabase(() => NEARLY_FULL), ...bindings });
-  } finally {
-    recordDatabaseSize(0);
-  }
-}
+const deliverNearlyFull = (
+  messages: readonly FlushMessage[],
+  more: Partial<Env> = {},
+  ack?: (body: FlushMessage) => unknown,
+): Promise<void> => whileNearlyFull((bindings) => deliverMessages(messages, { ...bindings, ...more }, ack));
 
 const archived = async (): Promise<string[]> => (await env.FILES.list({ prefix: "log/" })).objects.map(({ key }) => key);
 
-const runCron = (archiveDays: number) =>
-  worker.scheduled(createScheduledController({ scheduledTime: new Date() }), {
-    ...env,
-    ACTIVITY_ARCHIVE_DAYS: archiveDays,
-  });
+const runWith = (ACTIVITY_ARCHIVE_DAYS: number) => runCron({ ACTIVITY_ARCHIVE_DAYS });
 
 /** What a flush has of a read and of a denial in the log of a vault, and of what the admin does. */
 async function makeMessages() {
@@ -44,11 +34,6 @@ async function makeMessages() {
   return { ...fresh, messages, entries, write };
 }
 
-const idsIn = async (vault: string): Promise<string[]> => {
-  const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?1").bind(vault).all<{ id: string }>();
-  return [...rows.results, ...(await segmentEntries(vault))].map(({ id }) => id);
-};
-
 const dayOf = (id: string): string => new Date(timeOf(id)).toISOString().slice(0, 10);
 
 describe("while the database is nearly full", () => {
@@ -58,9 +43,9 @@ describe("while the database is nearly full", () => {
     await deliverNearlyFull(messages);
     const keys = (await archived()).filter((one) => !before.includes(one));
     expect(keys).toEqual(entries.map(({ id }) => `log/${dayOf(id)}/late/${vault}/${id}`));
-    const ids = await idsIn(vault);
+    const ids = await idsInLog(vault);
     expect([ids.includes(entries[0]!.id), ids.includes(entries[1]!.id)]).toEqual([false, false]);
-    expect(await idsIn(NOWHERE)).toContain(write.id);
+    expect(await idsInLog(NOWHERE)).toContain(write.id);
     const objects = await Promise.all(keys.map(async (key) => (await env.FILES.get(key))!.json()));
     expect(objects).toEqual(
       messages.flatMap(({ handOvers }) => handOvers.map(({ log, first: id, line: lines }) => [{ log, id, lines }])),
@@ -88,16 +73,14 @@ describe("while the database is nearly full", () => {
     const { messages } = await makeMessages();
     const before = (await archived()).length;
     let inserts = false;
-    const DB = wrapDatabase(
-      sizedDatabase(() => NEARLY_FULL),
-      {
-        rewrite: (sql) => ((inserts ||= sql.includes("INSERT INTO activity")), sql),
-        before: () => {
-          if (inserts) throw new Error("D1_ERROR: D1 DB is overloaded.");
-        },
+    const hooks: Hooks = {
+      rewrite: (sql) => ((inserts ||= sql.includes("INSERT INTO activity")), sql),
+      before: () => {
+        if (inserts) throw new Error("D1_ERROR: D1 DB is overloaded.");
       },
-    );
-    await expect(deliverNearlyFull(messages.slice(0, 1), { DB })).rejects.toThrow("could not insert");
+    };
+    const delivered = whileNearlyFull(({ DB }) => deliverMessages(messages.slice(0, 1), { DB: wrapDatabase(DB!, hooks) }));
+    await expect(delivered).rejects.toThrow("could not insert");
     expect(await archived()).toHaveLength(before);
   });
 
@@ -119,20 +102,16 @@ it("a message that cannot be stored does not keep the others of its batch from b
     },
   });
   const acknowledged: FlushMessage[] = [];
-  recordDatabaseSize(NEARLY_FULL);
-  const bindings = { DB: sizedDatabase(() => NEARLY_FULL), FILES };
-  await expect(deliverMessages([first, second], bindings, (body) => acknowledged.push(body))).rejects.toThrow(
-    "A message of the log has failed",
-  );
-  recordDatabaseSize(0);
+  const delivered = deliverNearlyFull([first, second], { FILES }, (body) => acknowledged.push(body));
+  await expect(delivered).rejects.toThrow("A message of the log has failed");
   expect(acknowledged).toEqual([second]);
 });
 
 it("an entry that comes a day late is in the pages and in the export, also when D1 is lost then", async () => {
   const { vault, entries, call, messages } = await makeMessages();
   const ids = entries.map(({ id }) => id);
-  advanceClock(1 * DAY);
-  await runCron(90);
+  advanceClock(DAY + HOUR); // in the first hour of a day, the day before may still get entries
+  await runWith(90);
   await deliverMessages(messages);
   expect(await pagesOf(call, "/v1/activity")).toEqual(expect.arrayContaining(ids));
   await env.DB.prepare("DELETE FROM log_segments").run();
@@ -141,9 +120,9 @@ it("an entry that comes a day late is in the pages and in the export, also when 
 
 it("reads and denials go to D1 again as soon as the database has room", async () => {
   const { vault, messages, entries } = await makeMessages();
-  recordDatabaseSize(NEARLY_FULL);
+  recordDatabaseSize(9_900_000_000);
   await deliverMessages(messages); // the isolate has made no D1 call since
-  const ids = await idsIn(vault);
+  const ids = await idsInLog(vault);
   expect(entries.map(({ id }) => ids.includes(id))).toEqual([true, true]);
 });
 
@@ -155,10 +134,10 @@ it.each([
   const { messages } = await makeMessages();
   await deliverNearlyFull(messages);
   advanceClock(days * DAY);
-  await runCron(setting);
+  await runWith(setting);
   expect(await archived()).not.toEqual([]);
   advanceClock(1 * DAY);
-  await runCron(setting);
+  await runWith(setting);
   expect(await archived()).toEqual([]);
 });
 
@@ -177,7 +156,7 @@ describe.each([
     const { vault, messages, call, items } = await makeMessages();
     await call("POST", items, { body: LOGIN });
     await deliverMessages(messages);
-    const sound = await idsIn(vault);
+    const sound = await idsInLog(vault);
     await env.DB.prepare(
       `INSERT INTO activity SELECT vault_id, ?2, action, result, actor, item_id, version, root_key_id, sealed, resource, NULL, at, event
          FROM activity WHERE vault_id = ?1 LIMIT 1`,
@@ -190,8 +169,8 @@ describe.each([
       const times = sound.filter((one) => one[14] === "7");
       expect(reply.body.map(({ requestId }: { requestId: string }) => requestId)).toEqual(expect.arrayContaining(times));
       advanceClock(31 * DAY);
-      await runCron(archiveDays);
-      expect((await idsIn(vault)).filter((one) => times.includes(one))).toEqual([]);
+      await runWith(archiveDays);
+      expect((await idsInLog(vault)).filter((one) => times.includes(one))).toEqual([]);
     } finally {
       await env.DB.prepare("DELETE FROM activity WHERE vault_id = ?1").bind(vault).run();
     }
@@ -203,8 +182,72 @@ it("the reads of a day are in the export from the day after on, also when D1 is 
   const { vault, entries, messages } = await makeMessages();
   await deliverMessages(messages);
   advanceClock(1 * DAY + 2 * 3_600_000);
-  await runCron(90);
+  await runWith(90);
   await env.DB.prepare("DELETE FROM log_segments").run();
   const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}`);
   expect(exported).toEqual(expect.arrayContaining(entries.map(({ id }) => id)));
+});
+
+const segmentsLeft = () => env.DB.prepare("SELECT count(*) AS n FROM log_segments").first<number>("n");
+
+/** Inserts a segment of a day into each log, past the service. In: its text as hexadecimal digits. */
+async function insertSegments(logs: readonly string[], daysAgo: number, bytes: string): Promise<void> {
+  const idOf = () => operationId(Date.now() - daysAgo * DAY, crypto.getRandomValues(new Uint8Array(10)));
+  const sql = `
+  INSERT INTO log_segments (vault_id, id, entries, lines)
+  SELECT value ->> 0, value ->> 1, 1, CAST(unhex(?2) AS TEXT) FROM json_each(?1)`;
+  await env.DB.prepare(sql)
+    .bind(JSON.stringify(logs.map((log) => [log, idOf()])), bytes)
+    .run();
+}
+
+const logsOf = (count: number): string[] => Array.from({ length: count }, () => crypto.randomUUID());
+
+/** Runs the clean-up. Returns its calls of D1, and the count of objects that it puts into R2. */
+async function run() {
+  let puts = 0;
+  const FILES = wrapBucket({ put: (...call: Parameters<R2Bucket["put"]>) => (puts++, env.FILES.put(...call)) });
+  const { count, db } = countingDatabase();
+  await cleanUp({ ...env, DB: db, FILES }, Date.now());
+  return { calls: count.calls, puts };
+}
+
+describe("the hourly run (contract 23.8)", () => {
+  beforeEach(async () => void (await env.DB.prepare("DELETE FROM log_segments").run()));
+
+  it("segments whose text is damaged UTF-8 are archived as the others are, and hold up none of them", async () => {
+    await insertSegments(logsOf(10), 40, "7b7dff");
+    await insertSegments(logsOf(10), 40, "7b7d");
+    await cleanUp(env, Date.now());
+    expect(await segmentsLeft()).toBe(0);
+  });
+
+  it("a run archives 720 segments of three days as few objects, with at most 50 calls of D1", async () => {
+    const logs = logsOf(240);
+    for (const daysAgo of [36, 38, 37]) await insertSegments(logs, daysAgo, "7b7d");
+    const { calls, puts } = await run();
+    expect([calls <= 50, puts < 10, await segmentsLeft()]).toEqual([true, true, 0]);
+  });
+
+  it("the segments of each day leave D1 within its runs, also those of the logs with the last ids", async () => {
+    const logs = logsOf(150);
+    const counts: unknown[] = [];
+    for (let day = 0; day < 3; day++) {
+      await insertSegments(logs, 31.5, "7b7d");
+      await insertSegments(logs, 31.5, "7b7d");
+      await run();
+      counts.push(await segmentsLeft());
+    }
+    expect(counts).toEqual([0, 0, 0]);
+  });
+
+  it("large segments are read in slices of about 4 MB", async () => {
+    await insertSegments(logsOf(150), 40, "20".repeat(80_000));
+    let largest = 0;
+    const after = (results: readonly D1Result[]) => {
+      for (const { results: rows } of results) largest = Math.max(largest, JSON.stringify(rows).length);
+    };
+    await cleanUp({ ...env, DB: wrapDatabase(env.DB, { after }) }, Date.now());
+    expect([await segmentsLeft(), largest < 4_400_000]).toEqual([0, true]);
+  });
 });

@@ -1,17 +1,14 @@
-import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import worker from "../../src/index.ts";
-import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { operationId } from "../../src/model/ids.ts";
 import { filesOf } from "../../src/store/buckets/r2.ts";
 import { removeOldSegments } from "../../src/store/activity/retention.ts";
-import { deliver, drainQueue, recordingQueue, segmentEntries } from "../support/activity.ts";
-import { countingDatabase, sizedDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { deliver, drainQueue, entriesOfPages, idsInLog, recordingQueue, runCron, whileNearlyFull } from "../support/activity.ts";
+import { countingDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { snapshotDatabase } from "../support/restore.ts";
 import { runs } from "../support/runs.ts";
-import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 
 /** The archive of the log, and its export (contract 23.1 to 23.6): each entry is shown once, byte for byte as in the log. */
@@ -33,29 +30,16 @@ interface Entry {
 }
 
 /** All entries, page after page. */
-async function exported(query = "", limit = 1000, between: () => Promise<unknown> = async () => undefined): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  for (let path: string | undefined = `${EXPORT}?limit=${limit}${query}`; path !== undefined;) {
-    const reply = await admin("GET", path);
-    expect(reply.status).toBe(200);
+function exported(query = "", limit = 1000, between?: () => Promise<unknown>): Promise<Entry[]> {
+  const call: Client = async (method, path) => {
+    const reply = await admin(method, path);
     expect(reply.body.length).toBeLessThanOrEqual(limit);
-    entries.push(...(reply.body as Entry[]));
-    const [, link] = /<([^>]*)>/.exec(reply.headers.get("Link") ?? "") ?? [];
-    path = link && new URL(link).pathname + new URL(link).search;
-    await between();
-  }
-  return entries;
+    return reply;
+  };
+  return entriesOfPages(call, `${EXPORT}?limit=${limit}${query}`, between);
 }
 
-const run = (bindings: Partial<Env> = {}) =>
-  worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ...bindings });
-
 const keys = async (): Promise<string[]> => (await env.FILES.list({ prefix: "log/" })).objects.map(({ key }) => key);
-
-const idsInD1 = async (vault: string): Promise<string[]> => {
-  const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?").bind(vault).all<{ id: string }>();
-  return [...rows.results, ...(await segmentEntries(vault))].map(({ id }) => id).toSorted();
-};
 
 const inOrder = (entries: readonly Entry[]) => entries.toSorted((a, b) => (a.requestId < b.requestId ? -1 : 1));
 
@@ -84,8 +68,8 @@ describe("an entry past the retention", () => {
     const { vault, log } = await loggedVault();
     expect(await ofVault(vault)).toEqual(log);
     advanceClock(31 * DAY);
-    await run();
-    expect(await idsInD1(vault)).toEqual([]);
+    await runCron();
+    expect(await idsInLog(vault)).toEqual([]);
     expect(JSON.stringify(await ofVault(vault))).toBe(JSON.stringify(log));
   });
 
@@ -93,7 +77,7 @@ describe("an entry past the retention", () => {
     await loggedVault(1);
     const restore = await snapshotDatabase();
     advanceClock(31 * DAY);
-    await run();
+    await runCron();
     await freshVault();
     const days = (await exported()).map(({ timestamp }) => timestamp.slice(0, 10));
     await restore();
@@ -104,9 +88,9 @@ describe("an entry past the retention", () => {
   it("is in clear text no more than in D1: its origin stays sealed", async () => {
     const { vault, call, items } = await loggedVault(0);
     await call("GET", items, { headers: { "User-Agent": "canary-agent" } });
-    await vi.waitFor(async () => expect(await idsInD1(vault)).toHaveLength(3), QUEUED);
+    await vi.waitFor(async () => expect(await idsInLog(vault)).toHaveLength(3), QUEUED);
     advanceClock(31 * DAY);
-    await run();
+    await runCron();
     const texts = await Promise.all((await keys()).map(async (key) => (await env.FILES.get(key))!.text()));
     expect(texts.join("")).toContain(vault);
     expect(texts.join("")).not.toContain("canary");
@@ -116,12 +100,12 @@ describe("an entry past the retention", () => {
   it("is deleted after ACTIVITY_ARCHIVE_DAYS", async () => {
     const { vault, log } = await loggedVault();
     advanceClock(31 * DAY);
-    await run();
+    await runCron();
     advanceClock((365 - 31) * DAY);
-    await run();
+    await runCron();
     expect(await ofVault(vault)).toEqual(log);
     advanceClock(DAY);
-    await run();
+    await runCron();
     expect(await ofVault(vault)).toEqual([]);
     expect(await keys()).toEqual([]);
   });
@@ -129,16 +113,16 @@ describe("an entry past the retention", () => {
   it("is deleted without an archive when ACTIVITY_ARCHIVE_DAYS is 0", async () => {
     const { vault } = await loggedVault();
     advanceClock(31 * DAY);
-    await run({ ACTIVITY_ARCHIVE_DAYS: 0 });
-    expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], []]);
+    await runCron({ ACTIVITY_ARCHIVE_DAYS: 0 });
+    expect([await idsInLog(vault), await ofVault(vault)]).toEqual([[], []]);
   });
 
   it.each([undefined, "", "-1"])("stays when ACTIVITY_ARCHIVE_DAYS is %j, and the run fails", async (days) => {
     const { vault, log } = await loggedVault(0);
     advanceClock(31 * DAY);
     const bindings = { ACTIVITY_ARCHIVE_DAYS: days } as unknown as Partial<Env>;
-    await expect(run(bindings)).rejects.toThrow("ACTIVITY_ARCHIVE_DAYS is not a number, or less than 0");
-    expect(await idsInD1(vault)).toHaveLength(log.length);
+    await expect(runCron(bindings)).rejects.toThrow("ACTIVITY_ARCHIVE_DAYS is not a number, or less than 0");
+    expect(await idsInLog(vault)).toHaveLength(log.length);
   });
 
   it("stays in D1 while R2 fails, also when the database is nearly full, and the run fails", async () => {
@@ -146,9 +130,8 @@ describe("an entry past the retention", () => {
     const { vault, log } = await loggedVault();
     advanceClock(31 * DAY);
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
-    await expect(run({ FILES, DB: sizedDatabase(() => 9_900_000_000) })).rejects.toThrow("The hourly run has failed");
-    recordDatabaseSize(0);
-    expect(await idsInD1(vault)).toHaveLength(log.length);
+    await expect(whileNearlyFull((nearlyFull) => runCron({ ...nearlyFull, FILES }))).rejects.toThrow("The hourly run has failed");
+    expect(await idsInLog(vault)).toHaveLength(log.length);
     expect(await ofVault(vault)).toEqual(log);
   });
 
@@ -156,8 +139,8 @@ describe("an entry past the retention", () => {
     const { vault } = await loggedVault(0);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     advanceClock(31 * DAY);
-    await run();
-    expect(await idsInD1(vault)).toHaveLength(1);
+    await runCron();
+    expect(await idsInLog(vault)).toHaveLength(1);
     expect(await ofVault(vault)).toHaveLength(3);
   });
 });
@@ -193,11 +176,11 @@ describe("a run that is killed", () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { vault, log } = await loggedVault();
     advanceClock(31 * DAY);
-    await expect(run(bindings())).rejects.toThrow(/The hourly run has failed|expired entries|segments/);
+    await expect(runCron(bindings())).rejects.toThrow(/The hourly run has failed|expired entries|segments/);
     expect(await ofVault(vault)).toEqual(log);
-    await run();
-    expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], log]);
-    await run();
+    await runCron();
+    expect([await idsInLog(vault), await ofVault(vault)]).toEqual([[], log]);
+    await runCron();
     expect(await ofVault(vault)).toEqual(log);
   });
 
@@ -208,11 +191,11 @@ describe("a run that is killed", () => {
     await call("GET", items, { env: bindings });
     await vi.waitFor(() => expect(rows).toHaveLength(1), UNDER_LOAD);
     advanceClock(31 * DAY);
-    await expect(run(failing("before", /DELETE FROM activity/))).rejects.toThrow("expired entries");
+    await expect(runCron(failing("before", /DELETE FROM activity/))).rejects.toThrow("expired entries");
     await deliver(rows);
     expect(await ofVault(vault)).toHaveLength(log.length + 1);
-    await run();
-    expect([await idsInD1(vault), (await ofVault(vault)).length]).toEqual([[], log.length + 1]);
+    await runCron();
+    expect([await idsInLog(vault), (await ofVault(vault)).length]).toEqual([[], log.length + 1]);
   });
 });
 
@@ -220,7 +203,7 @@ describe("two runs at once", () => {
   it("archive each entry once", async () => {
     const [a, b] = [await loggedVault(), await loggedVault()];
     advanceClock(31 * DAY);
-    await Promise.all([run(), run(), run()]);
+    await Promise.all([runCron(), runCron(), runCron()]);
     expect([await ofVault(a.vault), await ofVault(b.vault)]).toEqual([a.log, b.log]);
   });
 });
@@ -247,7 +230,7 @@ function pausedRun({ isCutOff = false } = {}) {
     if (isCutOff) throw new Error("the run is cut off");
     return written;
   };
-  const ended = Promise.allSettled([run({ FILES: wrapBucket({ put }) })]);
+  const ended = Promise.allSettled([runCron({ FILES: wrapBucket({ put }) })]);
   return { reached: reached.promise, resume: async () => (resumed.resolve(), (await ended)[0].status) };
 }
 
@@ -258,9 +241,9 @@ describe("two runs that archive one day", () => {
     const early = pausedRun();
     await early.reached;
     await deliverLate();
-    await run();
+    await runCron();
     expect(await early.resume()).toBe("fulfilled");
-    expect([await idsInD1(vault.vault), (await ofVault(vault.vault)).length]).toEqual([[], vault.log.length + 1]);
+    expect([await idsInLog(vault.vault), (await ofVault(vault.vault)).length]).toEqual([[], vault.log.length + 1]);
   });
 
   it("lose no entry that only the run that was second has read", async () => {
@@ -272,7 +255,7 @@ describe("two runs that archive one day", () => {
     const late = pausedRun();
     await late.reached;
     expect([await early.resume(), await late.resume()]).toEqual(["rejected", "fulfilled"]);
-    expect([await idsInD1(vault.vault), (await ofVault(vault.vault)).length]).toEqual([[], vault.log.length + 1]);
+    expect([await idsInLog(vault.vault), (await ofVault(vault.vault)).length]).toEqual([[], vault.log.length + 1]);
   });
 });
 
@@ -281,19 +264,19 @@ describe("a database that was restored to a minute before the archive", () => {
     const { vault, log } = await loggedVault();
     const restore = await snapshotDatabase();
     advanceClock(31 * DAY);
-    await run();
+    await runCron();
     await restore();
-    expect(await idsInD1(vault)).toHaveLength(log.length);
+    expect(await idsInLog(vault)).toHaveLength(log.length);
     expect(await ofVault(vault)).toEqual(log);
-    await run();
-    expect([await idsInD1(vault), await ofVault(vault)]).toEqual([[], log]);
+    await runCron();
+    expect([await idsInLog(vault), await ofVault(vault)]).toEqual([[], log]);
   });
 
   it("also when it is restored to an empty one", async () => {
     const restore = await snapshotDatabase();
     const { vault, log } = await loggedVault();
     advanceClock(31 * DAY);
-    await run();
+    await runCron();
     await restore();
     expect(await ofVault(vault)).toEqual(log);
   });
@@ -305,16 +288,14 @@ describe("reads and denials that came while the database was nearly full", () =>
     const { rows, bindings } = recordingQueue();
     for (let read = 0; read < 4; read++) await call("GET", items, { env: bindings });
     await vi.waitFor(() => expect(rows).toHaveLength(4), UNDER_LOAD);
-    recordDatabaseSize(9_900_000_000);
-    await deliver(rows, { DB: sizedDatabase(() => 9_900_000_000) });
-    recordDatabaseSize(0);
+    await whileNearlyFull((nearlyFull) => deliver(rows, nearlyFull));
     const all = await ofVault(vault);
     expect(all.map(({ requestId }) => requestId)).toEqual(
       [...log.map(({ requestId }) => requestId), ...rows.map(({ id }) => id)].toSorted(),
     );
     for (const limit of [1, 2, 3]) expect(await ofVault(vault, limit)).toEqual(all);
     advanceClock(200 * DAY);
-    await run();
+    await runCron();
     expect(await ofVault(vault)).toEqual(all);
   });
 });
@@ -353,7 +334,7 @@ describe("the export", () => {
     let pages = 0;
     const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replaceAll("LIMIT 5000", "LIMIT 5") });
     const shown = await exported(`&until=${new Date().toISOString()}`, 10, () =>
-      pages++ % 2 === 0 ? run({ DB }).catch(() => undefined) : Promise.resolve(),
+      pages++ % 2 === 0 ? runCron({ DB }).catch(() => undefined) : Promise.resolve(),
     );
     const ids = shown.map(({ requestId }) => requestId);
     expect(new Set(everything.map(({ requestId }) => requestId)).difference(new Set(ids)).size).toBe(0);

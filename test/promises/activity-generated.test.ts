@@ -3,9 +3,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Activity } from "../../src/model/activity.ts";
 import { operationId } from "../../src/model/ids.ts";
 import type { FlushMessage } from "../../src/store/activity/flush.ts";
-import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliverMessages, messageOf, pagesOf } from "../support/activity.ts";
-import { sizedDatabase, wrapDatabase } from "../support/bindings.ts";
+import { deliverMessages, messageOf, pagesOf, whileNearlyFull } from "../support/activity.ts";
+import { wrapDatabase } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
 import { seeded } from "../support/seeded.ts";
 import { admin, client, makeToken, makeVault } from "../support/service.ts";
@@ -14,14 +13,13 @@ import { admin, client, makeToken, makeVault } from "../support/service.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
-const NEARLY_FULL = 9_900_000_000;
 const lost = wrapDatabase(env.DB, { after: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
 const failed = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: D1 DB is overloaded.")) });
 
-it.each([
-  ["in D1", 0],
-  ["in the archive", NEARLY_FULL],
-])("an entry is stored although its id is the Item of a denied request that is stored before it, %s", async (_, size) => {
+it.each<[string, typeof whileNearlyFull]>([
+  ["in D1", (run) => run({})],
+  ["in the archive", whileNearlyFull],
+])("an entry is stored although its id is the Item of a denied request that is stored before it, %s", async (_, whilst) => {
   const [vault, now] = [await makeVault(), Date.now() - 60_000];
   const make = (seconds: number, more: Partial<Activity> = {}): Activity => {
     const id = operationId(now + seconds * 1_000, crypto.getRandomValues(new Uint8Array(10)));
@@ -31,11 +29,10 @@ it.each([
   const [earlier, read] = [make(0), make(1)];
   const denied = make(2, { action: "DELETE", result: "DENY", item: read.id });
   // One segment or archived object has the first two.
-  recordDatabaseSize(size);
-  const bindings = { DB: sizedDatabase(() => size) };
-  await deliverMessages([await messageOf([earlier, denied])], bindings);
-  await deliverMessages([await messageOf([read])], bindings);
-  recordDatabaseSize(0);
+  await whilst(async (bindings) => {
+    await deliverMessages([await messageOf([earlier, denied])], bindings);
+    await deliverMessages([await messageOf([read])], bindings);
+  });
   const exported = await pagesOf(admin, `/v1/admin/activity/export?vault=${vault}&limit=1000`);
   expect(exported.filter((id) => [earlier, read, denied].some((entry) => entry.id === id)).toSorted()).toEqual(
     [earlier.id, read.id, denied.id].toSorted(),
@@ -72,11 +69,7 @@ describe.each(Array.from({ length: runs(3, 60) }, (_, seed) => seed + 1))("the h
       const kind = below(10);
       if (kind === 0) await deliverMessages([message], { DB: lost }).catch(() => undefined);
       if (kind === 1) await deliverMessages([message], { DB: failed }).catch(() => undefined);
-      if (kind === 2) {
-        recordDatabaseSize(NEARLY_FULL);
-        await deliverMessages([message], { DB: sizedDatabase(() => NEARLY_FULL) });
-        recordDatabaseSize(0);
-      }
+      if (kind === 2) await whileNearlyFull((bindings) => deliverMessages([message], bindings));
       // Again, beside another isolate that delivers an earlier message.
       await Promise.all([deliverMessages([message]), deliverMessages([messages[below(messages.length)]!])]);
       for (const { id } of some) delivered.add(id);

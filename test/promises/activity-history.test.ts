@@ -7,9 +7,8 @@ import { cleanUp } from "../../src/scheduled.ts";
 import { addEntry, type FlushMessage, flushBatch } from "../../src/store/activity/flush.ts";
 import { dropOldest } from "../../src/store/activity/retention.ts";
 import { filesOf } from "../../src/store/buckets/r2.ts";
-import { recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { deliverMessages, drainQueue, entryOf, fillLog, pagesOf, segmentEntries } from "../support/activity.ts";
-import { sizedDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { deliverMessages, drainQueue, entryOf, fillLog, idsInLog, pagesOf, whileNearlyFull } from "../support/activity.ts";
+import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { DAY } from "../support/faults.ts";
 import { runs } from "../support/runs.ts";
 import { seeded } from "../support/seeded.ts";
@@ -24,7 +23,6 @@ beforeAll(drainQueue);
 
 afterEach(() => void vi.restoreAllMocks());
 
-const NEARLY_FULL = 9_900_000_000;
 const DAYS = 8;
 const STEPS = 30;
 
@@ -96,13 +94,6 @@ class History {
     return kind === 5 ? {} : { FILES: wrapBucket({ put }) };
   }
 
-  /** Bindings while the database is nearly full. */
-  async whileNearlyFull(run: (bindings: Partial<Env>) => Promise<unknown>): Promise<void> {
-    recordDatabaseSize(NEARLY_FULL);
-    await run({ DB: sizedDatabase(() => NEARLY_FULL) });
-    recordDatabaseSize(0);
-  }
-
   /** Requests of an isolate, and the flush of their entries. What D1 does not take waits in the queue. */
   async flush(moment: number, bindings: Partial<Env>): Promise<readonly Activity[]> {
     const open = this.logs.filter((log) => !this.ended.has(log));
@@ -147,7 +138,7 @@ class History {
       }),
     () => this.flush(this.moment(), { DB: wrapDatabase(env.DB, { after: () => Promise.reject(new Error("D1_ERROR: lost")) }) }),
     () =>
-      this.whileNearlyFull(async (bindings) => {
+      whileNearlyFull(async (bindings) => {
         for (const { id } of await this.flush(this.moment(), bindings)) this.early.add(id);
       }),
     () => this.deliver(this.waiting.filter(() => this.below(2) === 0).toReversed(), this.faults()),
@@ -155,7 +146,7 @@ class History {
     () => {
       const some = this.repeated();
       for (const { entries } of some) for (const { id } of entries) this.early.add(id);
-      return this.whileNearlyFull((bindings) => this.deliver(some, bindings));
+      return whileNearlyFull((bindings) => this.deliver(some, bindings));
     },
     async () => {
       this.past = Math.min(DAYS - 2, this.past + this.below(2));
@@ -191,11 +182,7 @@ class History {
   }
 
   /** The ids of a log in D1. */
-  kept = async (log: string): Promise<string[]> => {
-    const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?1").bind(log).all<{ id: string }>();
-    const ids = [...rows.results, ...(await segmentEntries(log))].map(({ id }) => id);
-    return ids.filter((id) => this.entries.has(id));
-  };
+  kept = async (log: string): Promise<string[]> => (await idsInLog(log)).filter((id) => this.entries.has(id));
 
   /** What the export shows. In: what is done between two pages. */
   async exported(limit: number, query = "", between?: () => Promise<unknown>): Promise<string[]> {

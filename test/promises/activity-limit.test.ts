@@ -1,11 +1,9 @@
-import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import worker from "../../src/index.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import type { Activity } from "../../src/model/activity.ts";
 import { operationId, timeOf } from "../../src/model/ids.ts";
-import { deliver, deliverMessages, messageOf, segmentEntries } from "../support/activity.ts";
+import { deliver, deliverMessages, idsInLog, messageOf, pagesOf, runCron, segmentEntries } from "../support/activity.ts";
 import { countingDatabase, wrapBucket } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
@@ -52,29 +50,14 @@ const ofAdmin = (extra: Partial<Activity>) => entryOf(NOWHERE, { actor: "admin",
 const kind = ({ action, result, resource }: Activity) =>
   result === "DENY" ? "DENY" : resource === "SESSION" ? "SESSION" : action;
 
-const idsOf = async (log: string): Promise<string[]> => {
-  const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?1").bind(log).all<{ id: string }>();
-  return [...rows.results, ...(await segmentEntries(log))].map(({ id }) => id).toSorted();
-};
-
 const bytesOf = async (log: string): Promise<number> =>
   (await env.DB.prepare("SELECT coalesce(sum(octet_length(lines)), 0) AS bytes FROM log_segments WHERE vault_id = ?1")
     .bind(log)
     .first<number>("bytes"))!;
 
 /** The ids of the entries that the export has of a log, each as often as it is there. */
-async function exportedIds(log: string): Promise<string[]> {
-  const ids: string[] = [];
-  for (let path: string | undefined = `/v1/admin/activity/export?vault=${log}&limit=1000`; path !== undefined;) {
-    const { body, headers } = await admin("GET", path);
-    ids.push(...(body as { requestId: string }[]).map(({ requestId }) => requestId));
-    const next = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
-    path = next && new URL(next).pathname + new URL(next).search;
-  }
-  return ids.toSorted();
-}
-
-const runCron = () => worker.scheduled(createScheduledController({ scheduledTime: new Date() }), env);
+const exportedIds = async (log: string): Promise<string[]> =>
+  (await pagesOf(admin, `/v1/admin/activity/export?vault=${log}&limit=1000`)).toSorted();
 
 /** Returns the ids of the entries that the segments of a log have. */
 const segmentIds = async (log: string): Promise<string[]> => (await segmentEntries(log)).map(({ id }) => id);
@@ -95,7 +78,7 @@ describe("a flood of reads and denials", () => {
     expect([bytes > 0.8 * MOST_BYTES, bytes < MOST_BYTES + 100_000]).toEqual([true, true]);
     const left = await segmentIds(vault);
     expect(left).toEqual(sent.slice(-left.length));
-    expect(await idsOf(vault)).toHaveLength(left.length + 7);
+    expect(await idsInLog(vault)).toHaveLength(left.length + 7);
   });
 
   it("of a child token leaves its parent's and its sibling's entries, and the family together keeps no more than one log", async () => {
@@ -140,7 +123,7 @@ describe("a flood of reads and denials", () => {
     const entries = Array.from({ length: 1_200 }, () => ofAdmin(flood));
     await deliver(entries, bindings);
     const others = kinds.filter((one) => kind(one) !== kind(entries[0]!)).map(({ id }) => id);
-    const left = await idsOf(NOWHERE);
+    const left = await idsInLog(NOWHERE);
     expect(left).toEqual(expect.arrayContaining([...others, ...entries.slice(-500).map(({ id }) => id)]));
     expect(left).not.toContain(entries[0]!.id);
   });
@@ -152,7 +135,7 @@ describe("a flood of reads and denials", () => {
     expect(await gapOf()).toBeNull();
     const more = reads(vault, 1_200);
     await deliver(more, bindings);
-    const left = new Set(await idsOf(vault));
+    const left = new Set(await idsInLog(vault));
     const last = new Date(timeOf(more.findLast(({ id }) => !left.has(id))!.id)).toISOString();
     expect([await gapOf(), await gapOf(`?before=${more[149]!.id}`), await gapOf("?action=UPDATE")]).toEqual([last, last, last]);
     advanceClock(31 * DAY);
@@ -162,7 +145,7 @@ describe("a flood of reads and denials", () => {
   it("shows in the log of the admin until when entries may be missing", async () => {
     const entries = Array.from({ length: 1_200 }, () => ofAdmin({ result: "DENY" }));
     await deliver(entries, bindings);
-    const left = new Set(await idsOf(NOWHERE));
+    const left = new Set(await idsInLog(NOWHERE));
     const last = new Date(timeOf(entries.findLast(({ id }) => !left.has(id))!.id)).toISOString();
     const pages = await Promise.all(["", "?action=UPDATE"].map((query) => admin("GET", `/v1/admin/activity${query}`)));
     expect(pages.map(({ headers }) => headers.get("Item-Vault-Log-Gap"))).toEqual([last, last]);
@@ -241,7 +224,7 @@ describe("the hourly clean-up", () => {
     const left = async () => (await Promise.all(vaults.map(({ vault }) => segmentEntries(vault)))).flat().length;
     for (let run = 0; run < 20 && (await left()) > 0; run++) {
       const { count, db } = countingDatabase();
-      await worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, DB: db });
+      await runCron({ DB: db });
       expect(count.calls).toBeLessThanOrEqual(50);
     }
     expect(await left()).toBe(0);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Hooks, withoutFence } from "../support/bindings.ts";
 import { runConcurrentPatches, type Outcome } from "../support/concurrent-patches.ts";
+import { freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 
 /** Concurrent writes take effect one after the other, each of them once (contract 10.5, 10.6). */
@@ -52,4 +53,28 @@ describe(`${TOTAL} PATCHes of one Item by 50 clients`, () => {
     const { promised, item } = await runConcurrentPatches({ ...LOAD, coordinators: 2, hooks: () => ({ rewrite: withoutFence }) });
     expect(item.fields.length).toBeLessThan(promised.length);
   });
+});
+
+it("a write whose body takes long is logged in the order of its effect (contract 13.5), under the Request-Id of its response", async () => {
+  const { call, path, upload, vault } = await freshItem();
+  const gate = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const slow = new ReadableStream({
+    type: "bytes",
+    async pull(controller: ReadableByteStreamController) {
+      begun.resolve();
+      await gate.promise;
+      controller.enqueue(pattern(10));
+      controller.close();
+    },
+  });
+  const uploading = upload(slow);
+  await begun.promise;
+  await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Other" }] });
+  gate.resolve();
+  const uploaded = await uploading;
+  const { body: log } = await call("GET", "/v1/activity");
+  const writes = log.filter(({ resource, action }: any) => resource.vault?.id === vault && action !== "READ" && resource.item);
+  expect(writes.map(({ resource }: any) => resource.itemVersion)).toEqual([3, 2, 1]);
+  expect(writes[0].requestId).toBe(uploaded.headers.get("Request-Id"));
 });

@@ -1,11 +1,12 @@
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Operation } from "../../src/model/operation.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { fail } from "../../src/model/result.ts";
-import { rebindCoordinator, renewCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
+import { COORDINATOR_MIGRATIONS, migrateObject } from "../../src/store/d1/object-schema.ts";
+import { coordinatorsWhose, rebindCoordinator, renewCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
 import { holdCommits, inOneGroup } from "../support/group.ts";
-import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 let call: Client;
@@ -16,18 +17,17 @@ beforeEach(async () => {
   ({ vault, items, call } = await freshVault());
 });
 
-afterEach(restoreWaits);
+afterEach(() => {
+  vi.useRealTimers();
+  restoreWaits();
+});
 
 type Write = (operation: Operation) => Promise<unknown>;
 
 /** A namespace whose stubs call `write` for each operation. `real` sends it to the coordinator; `attempt` counts from 1. */
 function coordinators(write: (real: Write, operation: Operation, attempt: number) => Promise<unknown>): Partial<Env> {
   let attempt = 0;
-  const getByName = (name: string) => {
-    const stub = env.COORDINATOR.getByName(name);
-    return { write: (operation: Operation) => write((o) => stub.write(o), operation, ++attempt) };
-  };
-  return { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] };
+  return coordinatorsWhose((stub) => ({ write: (operation: Operation) => write((o) => stub.write(o), operation, ++attempt) }));
 }
 
 /** A coordinator that is reset after its first commit. A PATCH changes the Item before the Worker retries. */
@@ -213,5 +213,74 @@ describe("a write while D1 fails", () => {
     expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
     expect(writes).toBe(1);
     expect((await call("GET", items)).body).toHaveLength(1);
+  });
+});
+
+/** A D1 call without an answer fails after ten seconds. Otherwise it would block the queue of its vault forever. */
+
+const neverAnswer = () => new Promise<never>(() => undefined);
+
+it("a read that D1 never answers is answered 503 `unavailable` after the deadline", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const reply = call("GET", items, { env: { DB: wrapDatabase(env.DB, { before: neverAnswer }) } });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect((await reply).headers.get("Item-Vault-Error")).toBe("unavailable");
+});
+
+it("a write that D1 never answers is answered 503 `uncertain`, and the next write to the vault is carried out", async () => {
+  await call("POST", items, { body: LOGIN });
+  const d1 = { silent: true };
+  const before = () => (d1.silent ? neverAnswer() : undefined);
+  await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const began = Date.now();
+  const first = call("POST", items, { body: LOGIN });
+  const state = { answered: false };
+  void first.then(() => (state.answered = true));
+  // The timers of a coordinator have to fire in its own context.
+  const coordinator = env.COORDINATOR.getByName(vault);
+  for (let second = 0; second < 60 && !state.answered; second++) {
+    await runInDurableObject(coordinator, async () => void (await vi.advanceTimersByTimeAsync(1_000)));
+  }
+  expect((await first).headers.get("Item-Vault-Error")).toBe("uncertain");
+  // The deadline of the commit, and that of the read after it.
+  expect(Date.now() - began).toBeGreaterThanOrEqual(20_000);
+  expect(Date.now() - began).toBeLessThan(25_000);
+  vi.useRealTimers();
+  d1.silent = false;
+  expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+});
+
+/** Two releases at the same time: a deployment replaces Workers and coordinators one after the other. */
+
+describe("an operation of another release", () => {
+  it("is refused with a 503 and Retry-After when its format is newer, and nothing happens", async () => {
+    const bindings = coordinators((real, operation) =>
+      real({ ...operation, format: OPERATION_FORMAT + 1, change: { kind: "not-known-yet" } } as unknown as Operation),
+    );
+    const reply = await call("POST", items, { body: LOGIN, env: bindings });
+    expect(reply.body).toEqual({ status: 503, message: "A newer release of the service is being deployed: try again" });
+    expect([reply.headers.get("Item-Vault-Error"), reply.headers.get("Retry-After")]).toEqual(["version_skew", "1"]);
+    expect((await call("GET", items)).body).toEqual([]);
+  });
+});
+
+const withStorage = <T>(use: (sql: SqlStorage) => T): Promise<T> =>
+  runInDurableObject(env.COORDINATOR.getByName(vault), (_, { storage }) => use(storage.sql));
+
+const versions = (sql: SqlStorage) => sql.exec<{ version: number }>("SELECT version FROM schema_version").toArray();
+
+describe("the storage of a coordinator", () => {
+  it("records its schema version", async () => {
+    expect(await withStorage(versions)).toEqual([{ version: 1 }]);
+  });
+
+  it("of a newer release is left as it is", async () => {
+    const after = await withStorage((sql) => {
+      sql.exec("UPDATE schema_version SET version = 9");
+      migrateObject(sql, COORDINATOR_MIGRATIONS);
+      return versions(sql);
+    });
+    expect(after).toEqual([{ version: 9 }]);
   });
 });

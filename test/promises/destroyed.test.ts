@@ -1,7 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
 import { canary, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { bytesOf } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
@@ -77,33 +76,5 @@ describe("destroyed", () => {
     expect([traces.filter((trace) => after.includes(trace)), found(after)]).toEqual([[], []]);
     await passDays(made.vault, 32);
     expect((await env.FILES.list({ prefix: `${made.vault}/` })).objects).toEqual([]);
-  });
-});
-
-describe("a write to what is kept", () => {
-  it.each([
-    ["restores a version", "POST", "/versions/1/restore"],
-    ["destroys a version", "DELETE", "/versions/1"],
-    ["archives the Item", "POST", "/archive"],
-  ])("takes at most two D1 calls: %s", async (_, method, rest) => {
-    const { vault, call, path } = await itemWithPast();
-    const { count, db } = countingDatabase();
-    await rebindCoordinator(vault, { DB: db });
-    expect((await call(method, path + rest)).status).toBeLessThan(300);
-    expect(count.calls).toBeLessThanOrEqual(2);
-    expect(count.rowsWritten).toBeLessThanOrEqual(8);
-  });
-
-  it.each([
-    ["restores a deleted Item", "POST", "/restore"],
-    ["destroys a deleted Item", "DELETE", ""],
-  ])("takes two D1 calls: %s", async (_, method, rest) => {
-    const { vault, call, path, deleted } = await itemWithPast();
-    await call("DELETE", path);
-    const { count, db } = countingDatabase();
-    await rebindCoordinator(vault, { DB: db });
-    expect((await call(method, deleted + rest)).status).toBeLessThan(300);
-    expect(count.calls).toBe(2);
-    expect(count.rowsWritten).toBeLessThanOrEqual(12);
   });
 });

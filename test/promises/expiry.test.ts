@@ -7,7 +7,7 @@ import { ok } from "../../src/model/result.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { loadDueItems } from "../../src/store/commit/due-items.ts";
 import { readLog } from "../support/activity.ts";
-import { countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
+import { coordinatorsWhose, countingDatabase, rebindCoordinator, renewCoordinator } from "../support/bindings.ts";
 import { dumpOfDatabase } from "../support/canary.ts";
 import { advanceClock } from "../support/faults.ts";
 import { objectsOf, pattern } from "../support/files.ts";
@@ -206,13 +206,8 @@ const countDeleted = async (vault: string) =>
   (await env.DB.prepare("SELECT count(*) AS n FROM deleted_items WHERE vault_id = ?").bind(vault).first<{ n: number }>())!.n;
 
 /** A namespace whose coordinators have another `expire`. */
-const expiring = (expire: (vault: string, call: () => Promise<unknown>) => Promise<unknown>): Partial<Env> => ({
-  COORDINATOR: {
-    getByName: (vault: string) => ({
-      expire: (expiry: never) => expire(vault, async () => env.COORDINATOR.getByName(vault).expire(expiry)),
-    }),
-  } as unknown as Env["COORDINATOR"],
-});
+const expiring = (expire: (vault: string, call: () => Promise<unknown>) => Promise<unknown>): Partial<Env> =>
+  coordinatorsWhose((real, vault) => ({ expire: (expiry: never) => expire(vault, async () => real.expire(expiry)) }));
 
 describe("a run", () => {
   it("is bounded: a call destroys at most 128 Items, in groups of at most 32, and a step makes at most 10 calls", async () => {

@@ -1,27 +1,16 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { openKeyring } from "../../src/crypto/keyring.ts";
-import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import { foldedIndex } from "../../src/store/items/items.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, rebindCoordinator } from "../support/bindings.ts";
+import { keysIn } from "../support/seed.ts";
 import { freshVault, LOGIN } from "../support/service.ts";
 
 /** `items.folded_index`: the index of folded titles (docs/design/reads.md). */
 
-async function keysOf(vault: string) {
-  const keyring = await openKeyring(env.ROOT_KEYS);
-  const row = (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
-  if (!keyring.ok) throw new Error("no keyring");
-  const keys = await unwrapVaultKeys(keyring.value, vault, wrappedKeys(row), Date.now());
-  if (!keys.ok) throw new Error("no keys");
-  return keys.value;
-}
-
 /** The ids of the Items that the index finds under a name. */
 async function found(vault: string, name: string): Promise<string[]> {
   const { results } = await env.DB.prepare("SELECT id FROM items WHERE vault_id = ?1 AND folded_index = ?2")
-    .bind(vault, await foldedIndex(await keysOf(vault), name))
+    .bind(vault, await foldedIndex(await keysIn(env, vault), name))
     .all<{ id: string }>();
   return results.map(({ id }) => id);
 }

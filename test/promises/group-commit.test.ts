@@ -2,7 +2,14 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
-import { type Hooks, recordOperations, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
+import {
+  coordinatorsWhose,
+  type Hooks,
+  rebindCoordinator,
+  recordOperations,
+  renewCoordinator,
+  wrapDatabase,
+} from "../support/bindings.ts";
 import { holdCommits, inOneGroup } from "../support/group.ts";
 import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 import { kindOf } from "../support/versions.ts";
@@ -27,6 +34,8 @@ const wroteRows = (results: D1Result[]) => results.some((result) => result.meta.
 const together = async (hooks: Hooks, ...requests: readonly (() => Promise<Reply>)[]): Promise<readonly Reply[]> =>
   (await inOneGroup(vault, () => call("POST", items, { body: LOGIN }), requests, hooks)).others;
 
+const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status);
+
 /** The hooks of a D1 that refuses every commit and serves snapshots. */
 const REFUSE_COMMITS: Hooks = {
   rewrite: (sql) => (sql.includes("INSERT INTO activity") ? "SELECT no_such_column" : sql),
@@ -43,23 +52,16 @@ describe("a group whose commit always fails", () => {
       () => call("PATCH", `${items}/${item.id}`, { body: [{ op: "replace", path: "/title", value: "never" }] }),
       () => call("PATCH", `${items}/${item.id}`, { body: [] }),
     );
-    expect(replies.map((reply) => reply.status)).toEqual([500, 500, 500, 500]);
+    expect(statuses(replies)).toEqual([500, 500, 500, 500]);
     await rebindCoordinator(vault, { DB: env.DB });
     expect((await call("GET", items)).body).toMatchObject([{ id: item.id, title: "Login", version: 1 }]);
   });
 });
 
 /** A namespace whose stubs send each operation twice, concurrently. */
-const doubled = {
-  COORDINATOR: {
-    getByName: (name: string) => ({
-      write: async (operation: Operation) => {
-        const stub = env.COORDINATOR.getByName(name);
-        return (await Promise.all([stub.write(operation), stub.write(operation)]))[1];
-      },
-    }),
-  } as unknown as Env["COORDINATOR"],
-};
+const doubled = coordinatorsWhose((stub) => ({
+  write: async (operation: Operation) => (await Promise.all([stub.write(operation), stub.write(operation)]))[1],
+}));
 
 describe("one operation that arrives twice in a group", () => {
   it("takes effect once, is answered both times, and does not affect other operations", async () => {
@@ -141,7 +143,7 @@ describe("the deletion of a vault", () => {
       () => admin("DELETE", `/v1/admin/vaults/${vault}`),
       () => call("POST", items, { body: LOGIN, headers }),
     );
-    expect(replies.map((reply) => reply.status)).toEqual([204, 404]);
+    expect(statuses(replies)).toEqual([204, 404]);
   });
 });
 
@@ -154,5 +156,81 @@ describe("an Item that does not open", () => {
     expect((await call("DELETE", `${items}/${item.id}`)).status).toBe(204);
     expect((await call("GET", items)).body).toEqual([]);
     expect((await call("GET", `/v1/vaults/${vault}`)).body.items).toBe(0);
+  });
+});
+
+/** A commit holds at most 32 operations, and at most 4 MiB of their bodies. */
+
+const MIB = 1024 * 1024;
+
+it.each<[string, number, number[]]>([
+  ["has at most 4 MiB of bodies: 12 bodies of 1 MiB take four commits", MIB, [1, 4, 4, 4]],
+  ["has as many small writes as before: 12 take two commits", 1024, [1, 12]],
+])("a group of writes %s", async (_, size, expected) => {
+  await call("POST", items, { body: LOGIN });
+  const created: number[] = [];
+  // A commit that creates n Items has n statements beside those of the log and the vault.
+  const before = (statements: number) => void created.push(statements - 2);
+  const body = JSON.stringify(LOGIN).padEnd(size, " ");
+  const create = () => call("POST", items, { body });
+  const replies = await together({ before }, ...Array(12).fill(create));
+  expect(new Set(statuses(replies))).toEqual(new Set([200]));
+  expect(created).toEqual(expected);
+});
+
+/** A namespace that replaces the change of each operation whose Item has the title `poison`. */
+const poison = (change: (operation: Operation) => object): Partial<Env> =>
+  coordinatorsWhose((real) => ({
+    write: (operation: Operation) =>
+      real.write((JSON.stringify(operation.change).includes("poison") ? change(operation) : operation) as Operation),
+  }));
+
+/** Sends five creations that share one group, the third with the title `poison`. */
+const createTogether = (bindings: Partial<Env>): Promise<readonly Reply[]> =>
+  together(
+    {},
+    ...["one", "two", "poison", "four", "five"].map(
+      (title) => () => call("POST", items, { body: { ...LOGIN, title }, env: bindings }),
+    ),
+  );
+
+describe("a group with one operation that fails", () => {
+  it("carries out the others when the operation throws", async () => {
+    const bindings = poison((operation) => ({
+      ...operation,
+      change: { kind: "create-item", item: crypto.randomUUID(), input: null },
+    }));
+    const replies = await createTogether(bindings);
+    expect(statuses(replies)).toEqual([200, 200, 500, 200, 200]);
+    expect((await call("GET", items)).body).toHaveLength(5);
+  });
+
+  it("carries out the others when the operation has a kind that this release does not know", async () => {
+    const bindings = poison((operation) => ({ ...operation, change: { kind: "of-a-newer-release" } }));
+    const replies = await createTogether(bindings);
+    expect(statuses(replies)).toEqual([200, 200, 503, 200, 200]);
+    expect(replies[2]!.headers.get("Item-Vault-Error")).toBe("version_skew");
+  });
+
+  it("carries out the others when the rows of the operation cannot be sealed", async () => {
+    const bindings = poison((operation) => ({ ...operation, change: { ...operation.change, item: "x".repeat(3_000_000) } }));
+    const replies = await createTogether(bindings);
+    expect(statuses(replies)).toEqual([200, 200, 500, 200, 200]);
+    expect((await call("GET", items)).body).toHaveLength(5);
+  });
+});
+
+describe("an overloaded D1", () => {
+  it("gets one try of a write, not twelve; the answer has Retry-After", async () => {
+    await call("POST", items, { body: LOGIN });
+    let calls = 0;
+    const before = () => {
+      calls++;
+      throw new Error("D1_ERROR: D1 DB is overloaded. Too many requests queued.");
+    };
+    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
+    const reply = await call("POST", items, { body: LOGIN });
+    expect([reply.status, reply.headers.get("Item-Vault-Error"), calls]).toEqual([503, "unavailable", 1]);
+    expect(reply.headers.get("Retry-After")).not.toBeNull();
   });
 });

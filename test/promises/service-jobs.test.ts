@@ -6,7 +6,7 @@ import { ok } from "../../src/model/result.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { SLICE_MAX } from "../../src/store/commit/deleted-vaults.ts";
 import { openStore } from "../../src/store/d1/database.ts";
-import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
+import { coordinatorsWhose, countingDatabase, LOST_OPERATOR, wrapDatabase } from "../support/bindings.ts";
 import {
   endOfJob,
   endOfJobs,
@@ -55,14 +55,24 @@ const expired = (): Promise<number | null> => env.DB.prepare("SELECT count(*) AS
 /** Coordinators of which the calls wait until they are told to go on. */
 function silentCoordinators() {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const getByName = (vault: string) => ({
+  const coordinators = coordinatorsWhose((real) => ({
     async expire(expiry: never) {
       await promise;
-      return env.COORDINATOR.getByName(vault).expire(expiry);
+      return real.expire(expiry);
     },
-  });
-  return { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"], answer: resolve };
+  }));
+  return { ...coordinators, answer: resolve };
 }
+
+/** Coordinators after whose calls something happens. */
+const expiringThen = (act: () => Promise<unknown>): Partial<Env> =>
+  coordinatorsWhose((real) => ({
+    async expire(expiry: never) {
+      const answer = await real.expire(expiry);
+      await act();
+      return answer;
+    },
+  }));
 
 const run = ({ bindings }: Service) => cleanUp({ ...env, ...bindings }, Date.now());
 const jobsOf = async ({ bindings }: Service) => (await admin("GET", JOBS, { env: bindings })).body;
@@ -103,8 +113,7 @@ describe("the hourly run", () => {
 
   it("fails when the operator does not start a job", async () => {
     await addDeletedVault();
-    const OPERATOR = { getByName: () => ({ start: () => Promise.reject(new Error("lost")) }) } as unknown as Env["OPERATOR"];
-    await expect(cleanUp({ ...env, OPERATOR }, Date.now())).rejects.toThrow("start the job");
+    await expect(cleanUp({ ...env, OPERATOR: LOST_OPERATOR }, Date.now())).rejects.toThrow("start the job");
   });
 });
 
@@ -130,8 +139,8 @@ describe("a job that the service starts by itself", () => {
 
   it("that has left a vault out is named by /health", async () => {
     const vault = await dueVault();
-    const COORDINATOR = { getByName: () => ({ expire: async () => ({ ok: false, failure: { kind: "internal" } }) }) };
-    const service = await serviceWith({}, { COORDINATOR: COORDINATOR as unknown as Env["COORDINATOR"] });
+    const failing = coordinatorsWhose(() => ({ expire: async () => ({ ok: false, failure: { kind: "internal" } }) }));
+    const service = await serviceWith({}, failing);
     await run(service);
     expect(await endOfJobs(service)).toMatchObject([
       { state: "done", findings: [{ kind: "vault_skipped", vault, detail: "The steps for the vault failed: internal" }] },
@@ -152,8 +161,10 @@ describe("expire", () => {
     for (let count = 0; count < 12; count++) await dueVault();
     let calls = 0;
     const { COORDINATOR, answer } = silentCoordinators();
-    const getByName = (vault: string) => (++calls <= 10 ? env.COORDINATOR : COORDINATOR).getByName(vault);
-    const service = await serviceWith({}, { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] });
+    const service = await serviceWith(
+      {},
+      coordinatorsWhose((real, vault) => (++calls <= 10 ? real : COORDINATOR.getByName(vault))),
+    );
     await run(service);
     await expect.poll(() => calls).toBe(11);
     expect(await expired()).toBe(2);
@@ -168,14 +179,10 @@ describe("expire", () => {
     const before = await snapshotDatabase();
     const vaults = [await dueVault(), await dueVault()].toSorted();
     let calls = 0;
-    const getByName = (vault: string) => ({
-      async expire(expiry: never) {
-        const answer = await env.COORDINATOR.getByName(vault).expire(expiry);
-        if (++calls === 1) await before();
-        return answer;
-      },
-    });
-    const job = await runHourly({}, { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] });
+    const job = await runHourly(
+      {},
+      expiringThen(async () => void (++calls === 1 && (await before()))),
+    );
     expect([calls, job]).toMatchObject([vaults.length, [{ state: "done", findings: [] }]]);
     expect(await runHourly()).toEqual([]);
   });
@@ -184,14 +191,7 @@ describe("expire", () => {
     await dueVault();
     const [first] = (await env.DB.prepare("SELECT id FROM vaults").all<{ id: string }>()).results;
     const before = await snapshotDatabase();
-    const getByName = (vault: string) => ({
-      async expire(expiry: never) {
-        const answer = await env.COORDINATOR.getByName(vault).expire(expiry);
-        await before();
-        return answer;
-      },
-    });
-    await runHourly({}, { COORDINATOR: { getByName } as unknown as Env["COORDINATOR"] });
+    await runHourly({}, expiringThen(before));
     expect(await expired()).toBe(1);
     expect(await runHourly()).toMatchObject([{ state: "done", findings: [] }]);
     expect([await expired(), await env.DB.prepare("SELECT id FROM vaults").first("id")]).toEqual([0, first!.id]);

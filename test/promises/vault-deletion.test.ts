@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SLICE_MAX } from "../../src/store/commit/deleted-vaults.ts";
 import { backUp } from "../support/backup.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { LOST_OPERATOR, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, runDueAlarms } from "../support/faults.ts";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { endOfJobs, inOperator, killOperator, rebindOperator, runHourly, type Service, serviceWith } from "../support/jobs.ts";
@@ -138,8 +138,7 @@ describe("a deleted vault with many rows", () => {
   it("loses them by the cron trigger when the call of the operator was lost", async () => {
     const { vault: other } = await freshVault();
     await addRows(other, ROWS);
-    const OPERATOR = { getByName: () => ({ start: () => Promise.reject(new Error("lost")) }) } as unknown as Env["OPERATOR"];
-    await rebindCoordinator(other, { OPERATOR });
+    await rebindCoordinator(other, { OPERATOR: LOST_OPERATOR });
     expect((await deletion(other)).status).toBe(204);
     expect(await countRows(other)).toEqual([ROWS, ROWS, ROWS]);
     await runHourly();

@@ -34,10 +34,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/**
- * Holds the timeout of each of the first deliveries until the test ends it. The others keep theirs. In: how many deliveries. Out: the
- * lengths of all timeouts; a function that ends the first ones of them, up to a number.
- */
+/** Holds the timeouts of the first deliveries. Returns the lengths of all timeouts, and a function that ends the first `count`. */
 function holdTimeouts(most: number) {
   const { setTimeout: timeout } = globalThis;
   const lengths: number[] = [];
@@ -51,46 +48,49 @@ function holdTimeouts(most: number) {
   return { lengths, end: (count: number) => void (ended = count) };
 }
 
+const waitFor = <T>(look: () => Promise<T>): Promise<T> => vi.waitFor(look, { timeout: 120_000, interval: 20 });
+
 /**
- * Waits until the receiver has so many deliveries: the alarm runs by itself after a write. In: the vault, when the clock of the test
- * is ahead of that of the platform, which then does not run the alarm.
+ * Waits until the receiver has so many deliveries. The alarm runs by itself after a write; with `ahead`, the vault, it runs by hand,
+ * because the clock of the test is ahead of that of the platform.
  */
 const deliveries = (receiver: Receiver, count: number, ahead?: string): Promise<Delivery[]> =>
-  vi.waitFor(
-    async () => {
-      if (ahead !== undefined) await ring(ahead);
-      const received = await receiver.received();
-      expect(received.length).toBeGreaterThanOrEqual(count);
-      return received;
-    },
-    { timeout: 120_000, interval: 20 },
-  );
+  waitFor(async () => {
+    if (ahead !== undefined) await ring(ahead);
+    const received = await receiver.received();
+    expect(received.length).toBeGreaterThanOrEqual(count);
+    return received;
+  });
 
 const idOf = ({ headers }: Delivery) => headers["webhook-id"]!;
 const idsOf = (received: readonly Delivery[]) => received.map(idOf);
 const sequencesOf = (received: readonly Delivery[]) => received.map(({ event }) => event.data.sequence as number);
 
-/** Waits until a webhook of the vault fulfils a condition. Out: its progress. */
+/** Waits until a webhook of the vault fulfils a condition. Returns its progress. */
 const progressWith = (vault: string, fulfils: (progress: Progress) => boolean): Promise<Progress> =>
-  vi.waitFor(
-    async () => {
-      const progress = (await progressOf(vault)).find(fulfils);
-      expect(progress).toBeDefined();
-      return progress!;
-    },
-    { timeout: 120_000, interval: 20 },
-  );
+  waitFor(async () => {
+    const progress = (await progressOf(vault)).find(fulfils);
+    expect(progress).toBeDefined();
+    return progress!;
+  });
 
-/**
- * Sets the clock of the test ahead of that of the platform, which then runs no alarm: a retry happens when the test wants it, however
- * long the test takes.
- */
+/** Sets the clock of the test ahead of that of the platform, which then runs no alarm: only the test starts a retry. */
 const runAlarmsByHand = (): void => advanceClock(HOUR);
 
 /** Runs the alarm after a write. The delivery fails. */
 async function ringAndFail(vault: string): Promise<void> {
   await ring(vault);
   expect((await progressOf(vault)).map(({ failures }) => failures)).toEqual([1]);
+}
+
+/** A new vault with a webhook whose first delivery has failed. Its alarms run by hand. */
+async function failedVault(...behaviours: readonly Behaviour[]): Promise<Hooked> {
+  runAlarmsByHand();
+  const hooked = await hookedVault();
+  await hooked.receiver.behave(...behaviours);
+  await hooked.write();
+  await ringAndFail(hooked.vault);
+  return hooked;
 }
 
 /** Lets a delivery fail now and a day later, so that the webhook is paused. */
@@ -109,8 +109,8 @@ async function crash(vault: string): Promise<void> {
 
 describe("a message", () => {
   it("tells the ids, version and number of a write, and nothing of the Item", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
-    const { id, lastEditedBy, updatedAt } = (await call("POST", items, { body: LOGIN })).body;
+    const { vault, receiver, write } = await hookedVault();
+    const { id, lastEditedBy, updatedAt } = (await write()).body;
     const [{ event, headers }] = (await deliveries(receiver, 1)) as [Delivery];
     const cursor = expect.stringMatching(/^2-/);
     const data = { vault: { id: vault }, sequence: 2, cursor, item: { id }, version: 1, actor: lastEditedBy };
@@ -119,8 +119,8 @@ describe("a message", () => {
   });
 
   it("has a cursor that continues with the events after it", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
-    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const { vault, items, call, receiver, write } = await hookedVault();
+    const { id } = (await write()).body;
     const [{ event }] = (await deliveries(receiver, 1)) as [Delivery];
     await call("DELETE", `${items}/${id}`);
     const { body } = await call("GET", `/v1/vaults/${vault}/events?after=${event.data.cursor}`);
@@ -128,9 +128,9 @@ describe("a message", () => {
   });
 
   it("is signed with the secret: id, time of the attempt and body", async () => {
-    const { items, call, receiver, secret } = await hookedVault();
+    const { receiver, secret, write } = await hookedVault();
     const before = Math.floor(Date.now() / 1000);
-    await call("POST", items, { body: LOGIN });
+    await write();
     const [{ body, headers }] = (await deliveries(receiver, 1)) as [Delivery];
     const timestamp = Number(headers["webhook-timestamp"]);
     expect([before <= timestamp, timestamp <= Date.now() / 1000]).toEqual([true, true]);
@@ -143,15 +143,15 @@ describe("a message", () => {
     ["for a day after rotateSecret: true", true, 2],
     ["not after rotateSecret: 0", 0, 1],
   ])("is also signed with the previous secret %s", async (_, rotateSecret, signatures) => {
-    const { vault, items, call, hook, secret, receiver } = await hookedVault();
+    const { vault, hook, secret, receiver, write } = await hookedVault();
     const { body } = await admin("PATCH", hook, { body: { rotateSecret } });
-    await call("POST", items, { body: LOGIN });
+    await write();
     const [delivery] = (await deliveries(receiver, 1)) as [Delivery];
     const message = { id: idOf(delivery), timestamp: Number(delivery.headers["webhook-timestamp"]), body: delivery.body };
     const expected = await signWebhook([body.secret, secret].slice(0, signatures), message);
     expect(delivery.headers["webhook-signature"]).toBe(expected);
     advanceClock(DAY + MINUTE);
-    await call("POST", items, { body: LOGIN });
+    await write();
     const [, later] = await deliveries(receiver, 2, vault);
     expect(later!.headers["webhook-signature"]!.split(" ")).toHaveLength(1);
   });
@@ -168,16 +168,16 @@ describe("a webhook", () => {
   });
 
   it("gets each event once and in order, also more than one run of the alarm delivers", async () => {
-    const { items, call, receiver } = await hookedVault();
-    await Promise.all(Array.from({ length: 60 }, () => call("POST", items, { body: LOGIN })));
+    const { receiver, write } = await hookedVault();
+    await Promise.all(Array.from({ length: 60 }, () => write()));
     const received = await deliveries(receiver, 60);
     expect(sequencesOf(received)).toEqual(Array.from({ length: 60 }, (_, index) => index + 2));
     expect(new Set(idsOf(received)).size).toBe(60);
   });
 
   it("gets an event of each kind of write", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
-    const { id } = (await call("POST", items, { body: LOGIN })).body;
+    const { vault, items, call, receiver, write } = await hookedVault();
+    const { id } = (await write()).body;
     await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Other" }] });
     await call("DELETE", `${items}/${id}`);
     await admin("PATCH", `/v1/admin/vaults/${vault}`, { body: { name: "Other" } });
@@ -186,9 +186,9 @@ describe("a webhook", () => {
   });
 
   it("shows its last delivery (contract 17.1)", async () => {
-    const { vault, items, call, hook } = await hookedVault();
+    const { vault, hook, write } = await hookedVault();
     const before = Date.now();
-    await call("POST", items, { body: LOGIN });
+    await write();
     await progressWith(vault, ({ lastDelivery }) => lastDelivery !== undefined);
     const { body } = await admin("GET", hook);
     expect([body.failures, body.pending, body.lastError]).toEqual([0, 0, undefined]);
@@ -196,9 +196,9 @@ describe("a webhook", () => {
   });
 
   it("gets nothing while it is disabled, and afterwards what it has missed", async () => {
-    const { vault, items, call, hook, receiver } = await hookedVault();
+    const { vault, hook, receiver, write } = await hookedVault();
     await admin("PATCH", hook, { body: { enabled: false } });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await ring(vault);
     expect(await receiver.received()).toEqual([]);
     await admin("PATCH", hook, { body: { enabled: true } });
@@ -212,9 +212,9 @@ describe("a webhook", () => {
   ] as const)("that is %s gets nothing when the alarm runs for another one", async (how, state, stop) => {
     runAlarmsByHand();
     const hooked = await hookedVault();
-    const { vault, items, call, hook, receiver } = hooked;
+    const { vault, hook, receiver, write } = hooked;
     await receiver.behave(how.includes("410") ? 410 : 500);
-    await call("POST", items, { body: LOGIN });
+    await write();
     await stop(hooked);
     expect((await admin("GET", hook)).body.state).toBe(state);
     const before = (await receiver.received()).length;
@@ -223,32 +223,24 @@ describe("a webhook", () => {
     await receiver.behave(204);
     for (let n = 0; n < 2; n++) {
       advanceClock(2 * HOUR); // the next attempt at the other one would be due by now
-      await call("POST", items, { body: LOGIN });
+      await write();
       await deliveries(other, n + 1, vault);
     }
     expect(await receiver.received()).toHaveLength(before);
   });
 
   it("gets nothing after it was deleted", async () => {
-    runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
-    await receiver.behave(500);
-    await call("POST", items, { body: LOGIN });
-    await ringAndFail(vault);
+    const { vault, hook, receiver, write } = await failedVault(500);
     await admin("DELETE", hook);
     await receiver.behave(204);
     await ringWhenDue(vault);
-    await call("POST", items, { body: LOGIN });
+    await write();
     await ring(vault);
     expect(await receiver.received()).toHaveLength(1);
   });
 
   it("whose URL was changed gets the next attempt there", async () => {
-    runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
-    await receiver.behave(500);
-    await call("POST", items, { body: LOGIN });
-    await ringAndFail(vault);
+    const { vault, hook, receiver } = await failedVault(500);
     const other = newReceiver();
     await admin("PATCH", hook, { body: { url: other.url } });
     expect(idsOf(await deliveries(other, 1, vault))).toEqual(idsOf(await receiver.received()));
@@ -268,14 +260,14 @@ describe("a receiver that fails", () => {
 
   it.each(FAULTS)("because it %s gets the same message again, and then the next one", async (_, fault, error) => {
     runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
+    const { vault, hook, receiver, write } = await hookedVault();
     await receiver.behave(fault, fault, 204);
     const timeouts = fault === "hang" ? holdTimeouts(2) : undefined;
     const ended = (async () => {
       for (const count of timeouts ? [1, 2] : []) timeouts!.end((await deliveries(receiver, count)).length);
     })();
-    await call("POST", items, { body: LOGIN });
-    await call("POST", items, { body: LOGIN });
+    await write();
+    await write();
     await ringAndFail(vault);
     const { body } = await admin("GET", hook);
     expect(body).toMatchObject({ state: "ACTIVE", failures: 1, pending: 2 });
@@ -293,34 +285,26 @@ describe("a receiver that fails", () => {
   });
 
   it("is not followed to another place", async () => {
-    runAlarmsByHand();
-    const { vault, items, call, receiver } = await hookedVault();
-    await receiver.behave(307);
-    await call("POST", items, { body: LOGIN });
-    await ringAndFail(vault);
+    await failedVault(307);
     const redirected = await fetch(`${env.WEBHOOK_TEST_ORIGIN}/control/redirected`);
     expect(await redirected.json()).toEqual([]);
   });
 
   it("with a 410 is disabled", async () => {
-    runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
-    await receiver.behave(410);
-    await call("POST", items, { body: LOGIN });
-    await ringAndFail(vault);
+    const { vault, hook, receiver, write } = await failedVault(410);
     const { body } = await admin("GET", hook);
     expect(body).toMatchObject({ enabled: false, state: "DISABLED", lastError: { kind: "status", status: 410 } });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await ring(vault);
     expect(await receiver.received()).toHaveLength(1);
   });
 
   it("for a day is paused (contract 17.1): at first after seconds, later once an hour", async () => {
     runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
+    const { vault, hook, receiver, write } = await hookedVault();
     await receiver.behave(503);
     const start = Date.now();
-    await call("POST", items, { body: LOGIN });
+    await write();
     await ringAndFail(vault);
     for (let tries = 0; tries < 100 && (await progressOf(vault))[0]!.state === "ACTIVE"; tries++) await ringWhenDue(vault);
     const times = (await receiver.received()).map(({ headers }) => Number(headers["webhook-timestamp"]) * 1000 - start);
@@ -336,40 +320,36 @@ describe("a receiver that fails", () => {
     ["cursor", [2, 2, 3, 4]],
     ["latest", [2, 4]],
   ] as const)("and was paused goes on with resume: %s", async (resume, expected) => {
-    runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
-    await receiver.behave(503, 204);
-    await call("POST", items, { body: LOGIN });
-    await ringAndFail(vault);
+    const { vault, hook, receiver, write } = await failedVault(503, 204);
     await changeProgress(vault, { state: "PAUSED" });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await admin("PATCH", hook, { body: { resume } });
     if (resume === "cursor") await deliveries(receiver, 3, vault);
-    await call("POST", items, { body: LOGIN });
+    await write();
     expect(sequencesOf(await deliveries(receiver, expected.length, vault))).toEqual(expected);
   });
 
   it("with an answer that does not end has got the event", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     await receiver.behave("endless");
-    await call("POST", items, { body: LOGIN });
-    await call("POST", items, { body: LOGIN });
+    await write();
+    await write();
     expect(sequencesOf(await deliveries(receiver, 2))).toEqual([2, 3]);
     await progressWith(vault, ({ sequence, failures }) => sequence === 3 && failures === 0);
   });
 
   it("because the URL is not allowed any more is not called", async () => {
     runAlarmsByHand();
-    const { vault, items, call, hook, receiver } = await hookedVault();
+    const { vault, hook, receiver, write } = await hookedVault();
     await rebindCoordinator(vault, { WEBHOOK_TEST_ORIGIN: "" });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await ringAndFail(vault);
     expect((await admin("GET", hook)).body.lastError.kind).toBe("url");
     expect(await receiver.received()).toEqual([]);
   });
 
   it("does not hold up the writes of the vault, its other webhooks or the contents that are due", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     await receiver.behave("hang");
     const other = newReceiver();
     await addWebhook(vault, other.url);
@@ -377,10 +357,10 @@ describe("a receiver that fails", () => {
       vault,
       ({ sql }) => void sql.exec("INSERT INTO watched (key, item, due, next_sweep) VALUES ('v/f/g', 'i', 1, 1)"),
     );
-    await call("POST", items, { body: LOGIN });
+    await write();
     await deliveries(receiver, 1);
     expect(sequencesOf(await deliveries(other, 1))).toEqual([2]);
-    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect((await write()).status).toBe(200);
     expect(await progressOf(vault)).toHaveLength(2);
     const due = await withStorage(vault, ({ sql }) => sql.exec("SELECT 1 FROM watched WHERE due <= 1").toArray());
     expect(due).toEqual([]);
@@ -390,9 +370,9 @@ describe("a receiver that fails", () => {
 
 describe("a restart of the coordinator", () => {
   it("between two events loses none and repeats none", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     for (let written = 1; written <= 3; written++) {
-      await call("POST", items, { body: LOGIN });
+      await write();
       await deliveries(receiver, written);
       await progressWith(vault, ({ sequence }) => sequence === written + 1);
       await evictDurableObject(env.COORDINATOR.getByName(vault));
@@ -401,12 +381,12 @@ describe("a restart of the coordinator", () => {
   });
 
   it("during a delivery repeats it with the same webhook-id", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     await receiver.behave("hang", 204);
-    await call("POST", items, { body: LOGIN });
+    await write();
     await deliveries(receiver, 1);
     await crash(vault);
-    await call("POST", items, { body: LOGIN });
+    await write();
     const received = await deliveries(receiver, 3);
     expect(sequencesOf(received)).toEqual([2, 2, 3]);
     expect(new Set(idsOf(received)).size).toBe(2);
@@ -422,7 +402,7 @@ describe("under failures of the receiver and the coordinator", () => {
     async (seed) => {
       const random = seeded(seed);
       const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
-      const { vault, items, call, receiver } = await hookedVault();
+      const { vault, receiver, write } = await hookedVault();
       const others = [newReceiver(), newReceiver()];
       for (const other of others) await addWebhook(vault, other.url);
       const receivers = [receiver, ...others];
@@ -430,7 +410,7 @@ describe("under failures of the receiver and the coordinator", () => {
       let written = 0;
       for (let step = 0; step < runs(12, 60); step++) {
         const what = random();
-        if (what < 0.6) written += (await call("POST", items, { body: LOGIN })).status === 200 ? 1 : 0;
+        if (what < 0.6) written += (await write()).status === 200 ? 1 : 0;
         else if (what < 0.8) await ringWhenDue(vault);
         else if (what < 0.9) await crash(vault);
         else await evictDurableObject(env.COORDINATOR.getByName(vault)).catch(() => undefined); // it may not run yet
@@ -450,9 +430,9 @@ describe("under failures of the receiver and the coordinator", () => {
 
 describe("an event that no commit has announced", () => {
   it("is that of a write that was acknowledged", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     const setAlarm = await withStorage(vault, (storage) => vi.spyOn(storage, "setAlarm").mockRejectedValue(new Error("full")));
-    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect((await write()).status).toBe(200);
     expect(setAlarm).toHaveBeenCalledTimes(1);
     setAlarm.mockRestore();
     await ringWhenDue(vault);
@@ -460,14 +440,14 @@ describe("an event that no commit has announced", () => {
   });
 
   it("is delivered by the poll, 15 minutes later at most", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
-    await call("POST", items, { body: LOGIN });
+    const { vault, receiver, write } = await hookedVault();
+    await write();
     await deliveries(receiver, 1);
     const { due } = await progressWith(vault, (progress) => progress.due > Date.now() + MINUTE);
     expect(due - Date.now()).toBeLessThanOrEqual(15 * MINUTE);
     // As after a commit of another coordinator, and after an alarm that was lost.
     await changeProgress(vault, { state: "DISABLED" });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await changeProgress(vault, { state: "ACTIVE" });
     expect(await receiver.received()).toHaveLength(1);
     await ringWhenDue(vault);
@@ -475,10 +455,10 @@ describe("an event that no commit has announced", () => {
   });
 
   it("is delivered when D1 answers again", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     const DB = wrapDatabase(env.DB, { before: () => Promise.reject(new Error("D1_ERROR: Network connection lost.")) });
     await changeProgress(vault, { state: "DISABLED" });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await changeProgress(vault, { state: "ACTIVE", due: 1 });
     await rebindCoordinator(vault, { DB });
     await ring(vault);
@@ -492,11 +472,7 @@ describe("an event that no commit has announced", () => {
 
 describe("an alarm while D1 does not answer", () => {
   it("forgets no webhook that was deleted, and does not call a receiver that fails before its time", async () => {
-    runAlarmsByHand();
-    const { vault, hooks, items, call, receiver } = await hookedVault();
-    await receiver.behave(500);
-    await call("POST", items, { body: LOGIN });
-    await ringAndFail(vault);
+    const { vault, hooks, receiver } = await failedVault(500);
     await withStorage(
       vault,
       ({ sql }) => void sql.exec("UPDATE webhooks SET progress = json_set(progress, '$.due', (progress ->> 'due') + 3600000)"),
@@ -522,15 +498,15 @@ describe("an alarm while D1 does not answer", () => {
 
 describe("a position that the log does not have any more", () => {
   it("gives a message reset, and then the events after it", async () => {
-    const { vault, items, call, hook, receiver } = await hookedVault();
+    const { vault, hook, receiver, write } = await hookedVault();
     await admin("PATCH", hook, { body: { enabled: false } });
-    for (let written = 0; written < 3; written++) await call("POST", items, { body: LOGIN });
+    for (let written = 0; written < 3; written++) await write();
     await env.DB.prepare("DELETE FROM activity WHERE vault_id = ? AND sequence <= 3").bind(vault).run();
     await receiver.behave(500, 204);
     await admin("PATCH", hook, { body: { enabled: true } });
     await progressWith(vault, ({ failures }) => failures === 1);
     await ringWhenDue(vault);
-    await call("POST", items, { body: LOGIN });
+    await write();
     const received = await deliveries(receiver, 3, vault);
     expect(received.map(({ event }) => event.type)).toEqual(["reset", "reset", "item.created"]);
     expect(sequencesOf(received)).toEqual([4, 4, 5]);
@@ -555,10 +531,10 @@ async function failToRemove(vault: string): Promise<void> {
 describe("the deletion of a vault", () => {
   it("ends its webhooks without a message, also when an attempt to deliver an event ends after it", async () => {
     const { end } = holdTimeouts(1);
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     await receiver.behave("hang", 204);
-    await call("POST", items, { body: LOGIN });
-    await call("POST", items, { body: LOGIN });
+    await write();
+    await write();
     await deliveries(receiver, 1);
     await remove(vault);
     end(1);
@@ -568,18 +544,18 @@ describe("the deletion of a vault", () => {
   });
 
   it("that fails ends no webhook", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     await failToRemove(vault);
     advanceClock(2 * MINUTE);
     await ring(vault);
-    expect((await call("POST", items, { body: LOGIN })).status).toBe(200);
+    expect((await write()).status).toBe(200);
     expect((await deliveries(receiver, 1, vault)).map(({ event }) => event.type)).toEqual(["item.created"]);
   });
 });
 
 describe("a restored database", () => {
   it("brings a deleted webhook back paused (contract 21.27)", async () => {
-    const { vault, hook, receiver, items, call } = await hookedVault();
+    const { vault, hook, receiver, write } = await hookedVault();
     const row = await env.DB.prepare("SELECT * FROM webhooks WHERE vault_id = ?").bind(vault).first();
     await admin("DELETE", hook);
     await withStorage(vault, ({ sql }) => void sql.exec("DELETE FROM webhooks")); // a day later
@@ -588,14 +564,14 @@ describe("a restored database", () => {
       .run();
     expect((await admin("GET", hook)).body).toMatchObject({ state: "PAUSED", lastError: { kind: "restored" } });
     await admin("PATCH", hook, { body: { resume: "cursor" } });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await deliveries(receiver, 1);
   });
 
   it("that is without the vault for some minutes leaves its webhooks, which lose no event", async () => {
     runAlarmsByHand();
-    const { vault, hook, items, call, receiver } = await hookedVault();
-    await call("POST", items, { body: LOGIN });
+    const { vault, hook, receiver, write } = await hookedVault();
+    await write();
     const DB = wrapDatabase(env.DB, { rewrite: (sql) => sql.replace("FROM vaults WHERE", "FROM vaults WHERE 0 AND") });
     await rebindCoordinator(vault, { DB });
     await ring(vault);
@@ -606,10 +582,10 @@ describe("a restored database", () => {
   });
 
   it("without a webhook ends its deliveries", async () => {
-    const { vault, items, call, receiver } = await hookedVault();
+    const { vault, receiver, write } = await hookedVault();
     await env.DB.prepare("DELETE FROM webhooks WHERE vault_id = ?").bind(vault).run();
     advanceClock(2 * MINUTE);
-    await call("POST", items, { body: LOGIN });
+    await write();
     await ring(vault);
     expect(await progressOf(vault)).toEqual([]);
     expect(await receiver.received()).toEqual([]);
@@ -620,7 +596,7 @@ describe("what is stored and logged of a webhook", () => {
   const lines = captureLog();
 
   it("contains no part of its URL, its secret or the answers of the receiver", async () => {
-    const { vault, items, call, hook, hooks, secret } = await hookedVault();
+    const { vault, hook, hooks, secret, write } = await hookedVault();
     const word = canary();
     const url = `${newReceiver().url}/${word}?key=${canary()}`;
     const replies = [
@@ -631,7 +607,7 @@ describe("what is stored and logged of a webhook", () => {
     ];
     expect(replies.map(({ status }) => status)).toEqual([200, 400, 400, 200]);
     await fetch(`${env.WEBHOOK_TEST_ORIGIN}/control${new URL(url).pathname}`, { method: "PUT", body: '["die",500]' });
-    await call("POST", items, { body: LOGIN });
+    await write();
     await progressWith(vault, ({ failures }) => failures === 1);
     const own = await withStorage(vault, ({ sql }) => JSON.stringify(sql.exec("SELECT * FROM webhooks").toArray()));
     const dump = await dumpOfDatabase();

@@ -1,3 +1,4 @@
+import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
@@ -8,7 +9,8 @@ import { ACTIVITY, sealActivity } from "../../src/store/activity/entry-rows.ts";
 import { type FlushMessage, flushBatch, sealBatch, takeBatch } from "../../src/store/activity/flush.ts";
 import { entriesOf, type Segment, type SegmentEntry } from "../../src/store/activity/segments.ts";
 import { openStore } from "../../src/store/d1/database.ts";
-import { sleep } from "./bindings.ts";
+import { recordDatabaseSize } from "../../src/store/d1/size.ts";
+import { sizedDatabase, sleep } from "./bindings.ts";
 import { admin, type Client, type Reply } from "./service.ts";
 import { QUEUED } from "./waits.ts";
 
@@ -88,6 +90,28 @@ export async function segmentEntries(log: string): Promise<SegmentEntry[]> {
     .all<Segment>();
   const entries = new Map(results.flatMap(entriesOf).map((entry) => [entry.id, entry]));
   return [...entries.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** The ids of the entries of a log that D1 has, in their order. */
+export async function idsInLog(log: string): Promise<string[]> {
+  const rows = await env.DB.prepare("SELECT id FROM activity WHERE vault_id = ?1").bind(log).all<{ id: string }>();
+  return [...rows.results, ...(await segmentEntries(log))].map(({ id }) => id).toSorted();
+}
+
+/** Runs the scheduled handler, as the cron trigger does every hour. */
+export const runCron = (bindings: Partial<Env> = {}): Promise<void> =>
+  worker.scheduled(createScheduledController({ scheduledTime: new Date() }), { ...env, ...bindings });
+
+const NEARLY_FULL = 9_900_000_000;
+
+/** Does something while the database is nearly full, with bindings that say so. */
+export async function whileNearlyFull<T>(run: (bindings: Partial<Env>) => Promise<T>): Promise<T> {
+  recordDatabaseSize(NEARLY_FULL);
+  try {
+    return await run({ DB: sizedDatabase(() => NEARLY_FULL) });
+  } finally {
+    recordDatabaseSize(0);
+  }
 }
 
 /** Inserts reads into a log, past the service. In: their ids, and what they have that is not that of a read of the vault by the admin. */
@@ -176,15 +200,20 @@ export async function readLog(call: Client, count: number, query = ""): Promise<
   }, QUEUED);
 }
 
-/** All entries of a log or an export, page after page. In: what is done between two pages. Out: the ids. */
-export async function pagesOf(call: Client, path: string, between?: () => Promise<unknown>): Promise<string[]> {
-  const ids: string[] = [];
+/** Returns all entries of a log or an export, page after page. In: what is done between two pages. */
+export async function entriesOfPages<Entry>(call: Client, path: string, between?: () => Promise<unknown>): Promise<Entry[]> {
+  const entries: Entry[] = [];
   for (let next: string | undefined = path; next !== undefined;) {
-    const { body, headers } = await call("GET", next);
-    ids.push(...(body as { requestId: string }[]).map(({ requestId }) => requestId));
+    const { status, body, headers } = await call("GET", next);
+    expect(status).toBe(200);
+    entries.push(...(body as Entry[]));
     const link = /<([^>]*)>/.exec(headers.get("Link") ?? "")?.[1];
     next = link && new URL(link).pathname + new URL(link).search;
     await between?.();
   }
-  return ids;
+  return entries;
 }
+
+/** The same. Returns their ids. */
+export const pagesOf = async (call: Client, path: string, between?: () => Promise<unknown>): Promise<string[]> =>
+  (await entriesOfPages<{ requestId: string }>(call, path, between)).map(({ requestId }) => requestId);

@@ -140,6 +140,20 @@ export async function renewCoordinator(name: string, bindings: Partial<Env>): Pr
   await rebindCoordinator(name, bindings);
 }
 
+type Coordinator = ReturnType<Env["COORDINATOR"]["getByName"]>;
+
+/** Coordinators of which a caller sees these methods only. In: the real one, and its name. */
+export const coordinatorsWhose = (methodsOf: (real: Coordinator, name: string) => object): Pick<Env, "COORDINATOR"> => ({
+  COORDINATOR: {
+    getByName: (name: string) => methodsOf(env.COORDINATOR.getByName(name), name),
+  } as unknown as Env["COORDINATOR"],
+});
+
+/** An operator that no call reaches. */
+export const LOST_OPERATOR = {
+  getByName: () => ({ start: () => Promise.reject(new Error("lost")) }),
+} as unknown as Env["OPERATOR"];
+
 /** A namespace that forwards to another one, and the last operation that was sent through it. */
 export function recordOperations(namespace: Env["COORDINATOR"]): {
   readonly COORDINATOR: Env["COORDINATOR"];

@@ -1,12 +1,13 @@
 import { env } from "cloudflare:workers";
 import { KEY_NUMBER_MAX, newestKeyId, parseKeyList } from "../../src/crypto/key-list.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
-import { addVaultKey, unwrapVaultKeys, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
+import { addVaultKey, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import { openText } from "../../src/crypto/vault-seal.ts";
 import type { NamedVault } from "../../src/model/vault.ts";
 import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
+import { keysIn } from "./seed.ts";
 import { admin, type Reply } from "./service.ts";
 import { unwrap } from "./versions.ts";
 
@@ -16,10 +17,7 @@ const rowOf = async (vault: string): Promise<VaultRow> =>
   (await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
 
 /** The keys of a vault as they are now. */
-export async function keysOfVault(vault: string): Promise<VaultKeys> {
-  const keyring = unwrap(await openKeyring(env.ROOT_KEYS));
-  return unwrap(await unwrapVaultKeys(keyring, vault, wrappedKeys(await rowOf(vault)), Date.now()));
-}
+export const keysOfVault = (vault: string): Promise<VaultKeys> => keysIn(env, vault);
 
 /** The newest of them. */
 export const newestKeyOf = async (vault: string): Promise<VaultKey> => (await keysOfVault(vault)).newest;

@@ -1,7 +1,5 @@
-import { openKeyring } from "../../src/crypto/keyring.ts";
-import { unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import { sealFile } from "../../src/store/items/files.ts";
-import { type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
+import { keysIn } from "./seed.ts";
 
 /** Files written past the coordinator: what an earlier version accepted, or a thousand of them at once. */
 
@@ -18,22 +16,14 @@ const SLICE = 1_000;
 const COUNT = "UPDATE vaults SET files = files + ?2, content_version = content_version + 1 WHERE id = ?1";
 
 /** Inserts the rows of empty Files of an Item, without contents, and counts them. Out: their ids. */
-export async function seedFiles(
-  { DB, ROOT_KEYS }: Env,
-  vault: string,
-  item: string,
-  files: readonly SeededFile[],
-): Promise<string[]> {
-  const keyring = await openKeyring(ROOT_KEYS);
-  const row = (await DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
-  if (!keyring.ok) throw new Error("no keyring");
-  const keys = await unwrapVaultKeys(keyring.value, vault, wrappedKeys(row), Date.now());
-  if (!keys.ok) throw new Error("no keys");
+export async function seedFiles(env: Env, vault: string, item: string, files: readonly SeededFile[]): Promise<string[]> {
+  const { DB } = env;
+  const keys = await keysIn(env, vault);
   const ids = files.map(() => crypto.randomUUID());
   const sealing = files.map(async (file, index) => {
     const [id, generation] = [ids[index]!, crypto.randomUUID()];
     const key = crypto.getRandomValues(new Uint8Array(32)).toBase64();
-    return { id, generation, sealed: await sealFile(keys.value, vault, item, { ...file, id, generation, key, size: 0 }) };
+    return { id, generation, sealed: await sealFile(keys, vault, item, { ...file, id, generation, key, size: 0 }) };
   });
   const rows = await Promise.all(sealing);
   const slices = Array.from({ length: Math.ceil(rows.length / SLICE) }, (_, n) => rows.slice(n * SLICE, (n + 1) * SLICE));

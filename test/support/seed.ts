@@ -15,7 +15,8 @@ const INSERT = `
 const COUNT =
   "UPDATE vaults SET items = items + ?2, created = created + ?2, content_version = content_version + ?2 WHERE id = ?1";
 
-async function keysOf({ DB, ROOT_KEYS }: Env, vault: string): Promise<VaultKeys> {
+/** The keys of a vault as they are now. */
+export async function keysIn({ DB, ROOT_KEYS }: Env, vault: string): Promise<VaultKeys> {
   const keyring = await openKeyring(ROOT_KEYS);
   const row = (await DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<VaultRow>())!;
   if (!keyring.ok) throw new Error("no keyring");
@@ -26,7 +27,7 @@ async function keysOf({ DB, ROOT_KEYS }: Env, vault: string): Promise<VaultKeys>
 
 /** Inserts earlier versions of Items. */
 export async function seedVersions(env: Env, vault: string, versions: readonly Item[]): Promise<void> {
-  const keys = await keysOf(env, vault);
+  const keys = await keysIn(env, vault);
   for (const item of versions) {
     const { id, version, overview, details } = await sealItem(keys, item);
     const sql = "INSERT INTO item_versions (vault_id, item_id, version, overview, details) VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -37,7 +38,7 @@ export async function seedVersions(env: Env, vault: string, versions: readonly I
 /** Inserts Items into a vault and updates its counters. The batches are limited because a parameter of D1 has at most 2 MB. */
 export async function seedItems(env: Env, vault: string, items: readonly Item[]): Promise<void> {
   const { DB } = env;
-  const keys = await keysOf(env, vault);
+  const keys = await keysIn(env, vault);
   const step = Math.max(1, Math.min(1000, Math.floor(1_000_000 / JSON.stringify(items[0]).length / 2)));
   for (let from = 0; from < items.length; from += step) {
     const rows = await Promise.all(items.slice(from, from + step).map((item) => sealItem(keys, item)));

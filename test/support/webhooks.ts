@@ -2,7 +2,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { listProgress, nextDue, type Progress } from "../../src/store/events/webhook-progress.ts";
 import { faultOf, schemaNamed } from "./documented.ts";
-import { admin, type Client, freshVault } from "./service.ts";
+import { admin, type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 import { advanceClock } from "./faults.ts";
 
 /** Webhooks, and a receiver of them: a real HTTP server on this machine (scripts/webhook-receiver.ts). */
@@ -51,6 +51,8 @@ export interface Hooked {
   readonly vault: string;
   readonly items: string;
   readonly call: Client;
+  /** Creates an Item. */
+  readonly write: () => Promise<Reply>;
   /** The path of its webhooks. */
   readonly hooks: string;
   /** The path of the webhook. */
@@ -64,8 +66,8 @@ export interface Hooked {
 export async function hookedVault(): Promise<Hooked> {
   const { vault, items, call } = await freshVault();
   const receiver = newReceiver();
-  const { hooks, hook, id, secret } = await addWebhook(vault, receiver.url);
-  return { vault, items, call, hooks, hook, id, secret, receiver };
+  const write = () => call("POST", items, { body: LOGIN });
+  return { vault, items, call, write, ...(await addWebhook(vault, receiver.url)), receiver };
 }
 
 export async function addWebhook(vault: string, url: string): Promise<Pick<Hooked, "hooks" | "hook" | "id" | "secret">> {

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { type Expected, JWT_CHARACTERS_MAX, type JwtFault } from "../../src/crypto/jwt.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
 import { CHARACTER } from "./characters.ts";
+import { seeded } from "./seeded.ts";
 import { ALGORITHMS, encode, encodeText, headerOf, type Json, signParts, type SigningKey, signToken } from "./workload-tokens.ts";
 
 /** The catalogue of changes of a workload's token, each of which makes one that is refused. */
@@ -50,14 +51,8 @@ interface Dice {
 }
 
 export function diceOf(seed: number): Dice {
-  let state = seed >>> 0;
-  const below = (end: number) => {
-    // mulberry32
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * end);
-  };
+  const random = seeded(seed);
+  const below = (end: number) => Math.floor(random() * end);
   return { below, pick: (values) => values[below(values.length)]! };
 }
 
@@ -98,6 +93,16 @@ const respelled: Change = ({ token, dice }) => {
   return withPart(token, part, dice.pick([`${text}=`, `${text}==`, `${text}====`, ` ${text}`, `${text}\n`, `${text}\0`]));
 };
 
+/** A JSON object with one more pair, at its beginning or at its end. */
+const withPair = (object: string, pair: string, { below }: Dice): string =>
+  below(2) === 0 ? `{${pair},${object.slice(1)}` : `${object.slice(0, -1)},${pair}}`;
+
+/** Texts that are no JSON object, most of which are nearly that one. */
+function noObjects(object: string): readonly string[] {
+  const near = [`[${object}]`, `${object}}`, `\ufeff${object}`, `${object}//`, `${object}\0`, `${object.slice(0, -1)},}`];
+  return ["{", "[]", "null", "1", '"a"', " ", object.replaceAll('"', "'"), ...near];
+}
+
 /** What is no part of a token, or looks as if it were. */
 const ODD = [..." \n\t\0.=+/~,\u00a0\u200b\ufeff\uff21\u0430\u{1f600}", "\ud800", "..", "%2e"];
 
@@ -136,21 +141,13 @@ const TEXTS: Readonly<Record<string, Change>> = {
   },
   "a claim is changed": ({ token, claims, dice }) => {
     const name = dice.pick([...Object.keys(claims), "sub", "repository_id", "admin"]);
-    return withPart(
-      token,
-      1,
-      encodeText(JSON.stringify({ ...claims, [name]: dice.pick(["root", NOW + 0.5, true, null, ["a"]]) })),
-    );
+    const value = dice.pick(["root", NOW + 0.5, true, null, ["a"]]);
+    return withPart(token, 1, encodeText(JSON.stringify({ ...claims, [name]: value })));
   },
   "a claim is repeated": ({ token, claims, dice }) => {
     const name = dice.pick(Object.keys(claims));
-    const text = JSON.stringify(claims);
-    const repeated = `${JSON.stringify(name)}:${JSON.stringify(dice.pick<unknown>([claims[name], "root", NOW + 0.5]))}`;
-    return withPart(
-      token,
-      1,
-      encodeText(dice.below(2) === 0 ? `{${repeated},${text.slice(1)}` : `${text.slice(0, -1)},${repeated}}`),
-    );
+    const pair = `${JSON.stringify(name)}:${JSON.stringify(dice.pick<unknown>([claims[name], "root", NOW + 0.5]))}`;
+    return withPart(token, 1, encodeText(withPair(JSON.stringify(claims), pair, dice)));
   },
   "its JSON has other white space": ({ token, claims, dice }) =>
     withPart(token, 1, encodeText(JSON.stringify(claims, undefined, dice.pick([" ", "\t", "  "])))),
@@ -196,16 +193,9 @@ const OTHER_IDS: readonly unknown[] = ["", "*", "../keys", "' OR 1=1 --", "__pro
 /** Changes of the header, which the issuer's own key signs. */
 const HEADERS: Readonly<Record<string, Change>> = {
   "its algorithm is another one": ({ key, claims, dice }) => {
-    const algs: unknown[] = [
-      ...OTHER_ALGORITHMS,
-      ...ALGORITHMS.filter((alg) => alg !== key.alg),
-      null,
-      1,
-      [key.alg],
-      { alg: key.alg },
-      true,
-    ];
-    return signToken({ ...headerOf(key), alg: dice.pick(algs) }, claims, key);
+    const others = [...OTHER_ALGORITHMS, ...ALGORITHMS.filter((alg) => alg !== key.alg)];
+    const alg = dice.pick<unknown>([...others, null, 1, [key.alg], { alg: key.alg }, true]);
+    return signToken({ ...headerOf(key), alg }, claims, key);
   },
   "it has no algorithm, or none with no signature": async (given) => {
     const alg = given.dice.pick([undefined, "none", "None", "NONE", given.key.alg]);
@@ -214,67 +204,26 @@ const HEADERS: Readonly<Record<string, Change>> = {
   },
   "its algorithm is that of HMAC with a public secret": hmac,
   "its key id is another one": resigned(({ key, keys, dice }) => {
-    const others: unknown[] = [
-      ...keys.filter(({ kid }) => kid !== key.kid).map(({ kid }) => kid),
-      `${key.kid} `,
-      `${key.kid}\0`,
-      key.kid.slice(1),
-      `${key.kid.toUpperCase()}x`,
-      "x".repeat(300),
-      [key.kid],
-      { kid: key.kid },
-      ...OTHER_IDS,
-    ];
-    return { kid: dice.pick(others) };
+    const { kid } = key;
+    const others = keys.map((one) => one.kid).filter((one) => one !== kid);
+    const near = [`${kid} `, `${kid}\0`, kid.slice(1), `${kid.toUpperCase()}x`, "x".repeat(300), [kid], { kid }];
+    return { kid: dice.pick<unknown>([...others, ...near, ...OTHER_IDS]) };
   }),
   "it names or brings a key, or asks for more than a signature": resigned(({ foreign, dice }) => {
     const name = dice.pick(["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"]);
-    const values: unknown[] = [
-      foreign.jwk,
-      "https://attacker.example.com/keys",
-      [],
-      ["exp"],
-      ["b64"],
-      true,
-      false,
-      null,
-      "",
-      "DEF",
-    ];
-    return { [name]: dice.pick(values) };
+    const values = [[], ["exp"], ["b64"], true, false, null, "", "DEF"];
+    return { [name]: dice.pick<unknown>([foreign.jwk, "https://attacker.example.com/keys", ...values]) };
   }),
   "it is of another type": resigned(({ dice }) => ({
     typ: dice.pick<unknown>(["logout+jwt", "secevent+jwt", "JOSE", "", "JWT ", "dpop+jwt", null, 1, ["JWT"], true]),
   })),
   "its header has a name twice": ({ key, claims, dice }) => {
-    const repeated = dice.pick([
-      '"alg":"none"',
-      `"alg":"${key.alg}"`,
-      '"kid":"other"',
-      `"kid":"${key.kid}"`,
-      '"\\u0061lg":"none"',
-    ]);
-    const text = JSON.stringify(headerOf(key));
-    const header = dice.below(2) === 0 ? `{${repeated},${text.slice(1)}` : `${text.slice(0, -1)},${repeated}}`;
+    const pairs = ['"alg":"none"', `"alg":"${key.alg}"`, '"kid":"other"', `"kid":"${key.kid}"`, '"\\u0061lg":"none"'];
+    const header = withPair(JSON.stringify(headerOf(key)), dice.pick(pairs), dice);
     return signParts(header, JSON.stringify(claims), key);
   },
-  "its header is no JSON object": ({ key, claims, dice }) => {
-    const text = JSON.stringify(headerOf(key));
-    const headers = [
-      "{",
-      "[]",
-      "null",
-      "1",
-      '"a"',
-      `[${text}]`,
-      `${text}}`,
-      `\ufeff${text}`,
-      `${text}//`,
-      text.replaceAll('"', "'"),
-      " ",
-    ];
-    return signParts(dice.pick(headers), JSON.stringify(claims), key);
-  },
+  "its header is no JSON object": ({ key, claims, dice }) =>
+    signParts(dice.pick(noObjects(JSON.stringify(headerOf(key)))), JSON.stringify(claims), key),
 };
 
 /** Signatures with keys that are not the issuer's. */
@@ -306,53 +255,17 @@ const notATime = ({ dice }: Given) =>
 const CLAIMS: Readonly<Record<string, Change>> = {
   "its issuer is another one": changedClaims(({ dice }) => {
     const { issuer } = EXPECTED;
-    const others = [
-      `${issuer}/`,
-      `${issuer} `,
-      issuer.toUpperCase(),
-      issuer.replace("https", "http"),
-      `${issuer}.`,
-      `${issuer}:443`,
-      `${issuer}#`,
-    ];
-    return {
-      iss: dice.pick<unknown>([
-        ...others,
-        issuer.slice(0, -1),
-        "",
-        [issuer],
-        { issuer },
-        null,
-        undefined,
-        1,
-        "https://\uff49ssuer.example.com",
-      ]),
-    };
+    const longer = ["/", " ", ".", ":443", "#"].map((end) => issuer + end);
+    const others = [issuer.toUpperCase(), issuer.replace("https", "http"), issuer.slice(0, -1), issuer.replace("i", "\uff49")];
+    return { iss: dice.pick<unknown>([...longer, ...others, "", [issuer], { issuer }, null, undefined, 1]) };
   }),
   "its audience is another one": changedClaims(({ dice }) => {
     const { audience } = EXPECTED;
-    const others = [
-      `${audience}//`,
-      ` ${audience}`,
-      audience.toUpperCase(),
-      audience.replace("https", "http"),
-      `${audience}.evil.com`,
-      "*",
-      "",
-    ];
-    const texts = [...others, audience.slice(0, -1), `${audience},https://a.example.com`, JSON.stringify([audience])];
-    const values: unknown[] = [
-      undefined,
-      null,
-      1,
-      true,
-      {},
-      { [audience]: true },
-      [],
-      [[audience]],
-      [audience, 1],
-      [null, audience],
-    ];
+    const longer = ["//", ".evil.com", ",https://a.example.com"].map((end) => audience + end);
+    const others = [` ${audience}`, audience.toUpperCase(), audience.replace("https", "http"), audience.slice(0, -1)];
+    const texts = [...longer, ...others, "*", "", JSON.stringify([audience])];
+    const lists = [[], [[audience]], [audience, 1], [null, audience]];
+    const values: unknown[] = [undefined, null, 1, true, {}, { [audience]: true }, ...lists];
     return { aud: dice.pick<unknown>([dice.pick(values), dice.pick(texts), [dice.pick(texts)], texts]) };
   }),
   "it has expired": changedClaims(({ dice }) => {
@@ -391,20 +304,10 @@ const CLAIMS: Readonly<Record<string, Change>> = {
     ]);
     return signParts(JSON.stringify(headerOf(key)), text.replace('"IAT"', iat).replace('"EXP"', exp), key);
   },
-  "its identity is no text that can be stored": changedClaims(({ dice }) => ({
-    jti: dice.pick<unknown>([
-      null,
-      1,
-      true,
-      [],
-      ["a"],
-      {},
-      "",
-      "x".repeat(256 + dice.below(99)),
-      "\ud800",
-      `sha256:${dice.below(99)}`,
-    ]),
-  })),
+  "its identity is no text that can be stored": changedClaims(({ dice }) => {
+    const texts = ["", "x".repeat(256 + dice.below(99)), "\ud800", `sha256:${dice.below(99)}`];
+    return { jti: dice.pick<unknown>([null, 1, true, [], ["a"], {}, ...texts]) };
+  }),
   "it has a claim twice": ({ key, claims, dice }) => {
     const name = dice.pick(Object.keys(claims));
     const repeated = `${JSON.stringify(name)}:${JSON.stringify(claims[name])}`;
@@ -420,24 +323,10 @@ const CLAIMS: Readonly<Record<string, Change>> = {
   "its payload is no JSON object": async ({ key, claims, token, dice }) => {
     const text = JSON.stringify(claims);
     const deep = `${text.slice(0, -1)},"deep":${"[".repeat(32)}${"]".repeat(32)}}`;
-    const texts = [
-      "{",
-      "[]",
-      "null",
-      "1",
-      '"a"',
-      `[${text}]`,
-      `${text}}`,
-      `\ufeff${text}`,
-      `${text}//`,
-      text.replaceAll('"', "'"),
+    const payloads = [
+      ...noObjects(text),
       token,
       deep,
-      `${text}\0`,
-      `${text.slice(0, -1)},}`,
-    ];
-    const payloads = [
-      ...texts,
       Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
       encoder.encode(`${text.slice(0, -1)},"a":"\u00e9"}`).filter((byte) => byte !== 0xa9),
     ];

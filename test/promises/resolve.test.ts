@@ -1,24 +1,79 @@
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
-import { base32, idBytes } from "../../src/model/ids.ts";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { openKeyring } from "../../src/crypto/keyring.ts";
 import type { Activity } from "../../src/model/activity.ts";
+import { base32, idBytes } from "../../src/model/ids.ts";
 import { addEntry, flushBatch, type FlushMessage } from "../../src/store/activity/flush.ts";
-import { UNLIMITED, wrapDatabase } from "../support/bindings.ts";
 import { readLog, recordingQueue } from "../support/activity.ts";
+import { countingDatabase, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
 import { login, seedItems } from "../support/seed.ts";
-import { type Client, client, makeToken, makeVault } from "../support/service.ts";
+import { client, type Client, makeToken, makeVault } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
-/** The log entries of `POST /v1/resolve` (contract 16.12): one per vault. */
+/** What `POST /v1/resolve` costs in D1 calls and rows (docs/design/reads.md), and its log entries (contract 16.12): one per vault. */
 
-const field = { id: "password", type: "CONCEALED", purpose: "", label: "password", value: "x" } as const;
+const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 
+const field = (value: string) => ({ id: "password", type: "CONCEALED", purpose: "PASSWORD", label: "password", value }) as const;
+
+/** Resolves references. Returns the values or statuses, and what they cost. */
+async function costOf(token: string, references: readonly string[]) {
+  const { count, db } = countingDatabase();
+  const { status, body } = await client(token)("POST", "/v1/resolve", { body: { references }, env: { DB: db } });
+  expect(status).toBe(200);
+  return { values: body.values.map(({ value, status: refused }: any) => value ?? refused), ...count };
+}
+
+/** A vault with so many Items `Item n`. */
 async function vaultWith(name: string, count: number): Promise<{ vault: string; ids: string[] }> {
   const vault = await makeVault(name);
-  const items = Array.from({ length: count }, (_, index) => login(vault, `Item ${index}`, { fields: [field] }));
+  const items = times(count, (index) => login(vault, `Item ${index}`, { fields: [field(`value ${index}`)] }));
   await seedItems(env, vault, items);
   return { vault, ids: items.map(({ id }) => id) };
 }
+
+const referencesTo = (vault: string, count: number) => times(count, (index) => `op://${vault}/ITEM ${index}/password`);
+const expected = (count: number) => times(count, (index) => `value ${index}`);
+
+/** As in a new isolate: the cache of vault keys belongs to a keyring. */
+async function forgetKeys(): Promise<void> {
+  const other = JSON.parse(env.ROOT_KEYS) as { keys: Record<string, string> };
+  await openKeyring(JSON.stringify({ ...other, active: Object.keys(other.keys)[0] }, undefined, 1));
+}
+
+describe("100 references to 100 Items of a vault", () => {
+  let vault: string;
+  let token: string;
+  beforeAll(async () => {
+    ({ vault } = await vaultWith("Production", 300));
+    ({ token } = await makeToken({ [vault]: "r" }));
+    await costOf(token, referencesTo("Production", 1));
+  });
+
+  it("take one D1 call and about 3 rows each, by name and by id", async () => {
+    for (const name of ["production", vault]) {
+      const { values, calls, rowsRead, rowsWritten } = await costOf(token, referencesTo(name, 100));
+      expect([values, calls, rowsWritten]).toEqual([expected(100), 1, 0]);
+      expect(rowsRead).toBeLessThan(400);
+      console.log(`100 references: ${rowsRead} rows read`);
+    }
+  });
+
+  it("take two D1 calls in an isolate that does not have the keys of the vault, and then one", async () => {
+    await forgetKeys();
+    expect(await costOf(token, referencesTo("production", 100))).toMatchObject({ values: expected(100), calls: 2 });
+    expect(await costOf(token, referencesTo("production", 100))).toMatchObject({ values: expected(100), calls: 1 });
+  });
+
+  it("that do not exist take one D1 call, and one for the Files when a field does not exist", async () => {
+    const missing = times(100, (index) => `op://production/nothing ${index}/password`);
+    expect(await costOf(token, missing)).toMatchObject({ values: missing.map(() => 404), calls: 1 });
+    expect(await costOf(token, ["op://production/item 1/x", "op://production/item 2/y"])).toMatchObject({
+      values: [404, 404],
+      calls: 2,
+    });
+  });
+});
 
 const resolve = (call: Client, references: readonly string[], headers = {}, bindings: Partial<Env> = {}) =>
   call("POST", "/v1/resolve", { body: { references }, headers, env: bindings });
