@@ -21,9 +21,10 @@ const acknowledged = ({ history }: Store) =>
 /** The newest version of the stable Item that an answer showed before a time. */
 const newestVersionBefore = ({ history }: Store, time: number) =>
   Math.max(0, ...history.filter((call) => call.item === STABLE_ITEM && call.end < time).map((call) => call.state?.version ?? 0));
+const isSent = (value: CallRequest["value"], { history }: Pick<Store, "history">) => history.some((call) => call.value === value);
 /** Whether a call is a write to the stable Item that was not sent before. */
 const isNewWrite = ({ kind, item, value }: CallRequest, { history }: Store) =>
-  item === STABLE_ITEM && isWrite(kind) && !history.some((call) => call.value === value);
+  item === STABLE_ITEM && isWrite(kind) && !isSent(value, { history });
 const isDestroyed = ({ kind, outcome }: Call) => kind === "destroy" && outcome === "ok";
 /** The content of a version of the stable Item, if an answer has shown it, and a later version was current. */
 const newestShown = ({ history }: Store, source: number | undefined, before = Number.POSITIVE_INFINITY) =>
@@ -32,96 +33,96 @@ const newestShown = ({ history }: Store, source: number | undefined, before = Nu
   )?.state;
 const showing = (version: number, content: readonly string[]): Answer => ({ outcome: "ok", state: { version, content } });
 
+type OfStable = (request: CallRequest, store: Store, stable: ReturnType<typeof stableItem>) => ReturnType<WrongAnswer>;
+
+/** A wrong answer to calls of a kind to the stable Item. */
+const to =
+  (kind: Call["kind"], answer: OfStable): WrongAnswer =>
+  (request, store) =>
+    request.kind === kind && request.item === STABLE_ITEM ? answer(request, store, stableItem(store)) : undefined;
+
+/** A wrong answer to a new write to the stable Item. With `kind`, only to one of that kind without `If-Match`. */
+const toNewWrite =
+  (answer: OfStable, kind?: Call["kind"]): WrongAnswer =>
+  (request, store) =>
+    isNewWrite(request, store) && (kind === undefined || (request.kind === kind && request.ifMatch === undefined))
+      ? answer(request, store, stableItem(store))
+      : undefined;
+
 /** Each wrong answer with rules, of which the history then violates at least one. */
 export const WRONG_ANSWERS: readonly (readonly [name: string, rules: readonly Rule[], answer: WrongAnswer])[] = [
   [
     "a stale read",
     ["version decreased"],
-    ({ kind, item, start }, store) => {
+    to("read", ({ start }, store, { contents }) => {
       const version = newestVersionBefore(store, start) - 1;
-      return kind === "read" && item === STABLE_ITEM && version > 0
-        ? showing(version, stableItem(store).contents[version - 1]!)
-        : undefined;
-    },
+      return version > 0 ? showing(version, contents[version - 1]!) : undefined;
+    }),
   ],
   [
     "a read of a value that was not written yet",
     ["unknown value", "two contents of one version", "version decreased", "observed before its request"],
-    ({ kind, item }, store) => {
-      const { version, content } = current(stableItem(store));
-      return kind === "read" && item === STABLE_ITEM ? showing(version + 1, [...content, "not yet"]) : undefined;
-    },
+    to("read", (_, __, stable) => showing(current(stable).version + 1, [...current(stable).content, "not yet"])),
   ],
   [
     "a read of a value that was never written",
     ["unknown value", "two contents of one version"],
-    ({ kind, item }, store) => {
-      const { version, content } = current(stableItem(store));
-      return kind === "read" && item === STABLE_ITEM ? showing(version, [...content.slice(0, -1), "nobody's"]) : undefined;
-    },
+    to("read", (_, __, stable) => showing(current(stable).version, [...current(stable).content.slice(0, -1), "nobody's"])),
   ],
   [
     "a lost write",
     ["version decreased", "two writes of one version", "two contents of one version", "not based on the previous version"],
-    (request, store) => {
-      if (!isNewWrite(request, store)) return undefined;
-      const stored = stableItem(store);
-      const { kept } = stored;
+    toNewWrite((request, store, stable) => {
+      const { kept } = stable;
       const answer = carryOut(request, store);
       if (answer.outcome !== "ok") return undefined;
-      stored.contents.pop();
-      stored.kept = kept;
+      stable.contents.pop();
+      stable.kept = kept;
       return answer;
-    },
+    }),
   ],
   [
     "a write that is based on an older content than the current one",
     ["not based on the previous version", "write took effect twice"],
-    (request, store) => {
-      const stored = stableItem(store);
-      const { contents } = stored;
-      if (!isNewWrite(request, store) || request.kind !== "patch" || request.ifMatch !== undefined || contents.length < 3)
-        return undefined;
+    toNewWrite(({ value }, store, stable) => {
+      const { contents } = stable;
+      if (contents.length < 3) return undefined;
       if (contents.at(-2)!.join() === contents.at(-1)!.join()) return undefined; // the last write was a restore
       if (acknowledged(store).at(-1)?.state!.version !== contents.length) return undefined;
-      addVersion(stored, [...contents.at(-2)!, request.value!]);
+      addVersion(stable, [...contents.at(-2)!, value!]);
       return showing(contents.length, contents.at(-1)!);
-    },
+    }, "patch"),
   ],
   [
     "two writes with the same version",
     ["two writes of one version"],
-    (request, store) => {
-      const { contents } = stableItem(store);
-      if (!isNewWrite(request, store) || request.kind !== "patch" || request.ifMatch !== undefined) return undefined;
+    toNewWrite(({ value }, store, { contents }) => {
       if (acknowledged(store).at(-1)?.state!.version !== contents.length) return undefined;
-      contents.splice(-1, 1, [...contents.at(-2)!, request.value!]);
+      contents.splice(-1, 1, [...contents.at(-2)!, value!]);
       return showing(contents.length, contents.at(-1)!);
-    },
+    }, "patch"),
   ],
   [
     "a skipped version",
     ["version without a write"],
-    (request, store) => {
-      if (!isNewWrite(request, store) || request.kind !== "put" || request.ifMatch !== undefined) return undefined;
+    toNewWrite(({ value }, store, stable) => {
       // Adds one version more than the writes of unknown outcome can explain.
       const unknownWrites = store.history.filter(({ outcome }) => outcome === "unknown").map(() => ["?"]);
-      for (const content of [["?"], ...unknownWrites, [request.value!]]) addVersion(stableItem(store), content);
-      return showing(stableItem(store).contents.length, [request.value!]);
-    },
+      for (const content of [["?"], ...unknownWrites, [value!]]) addVersion(stable, content);
+      return showing(stable.contents.length, [value!]);
+    }, "put"),
   ],
   [
     "exchanged answers of two writes",
     ["answer of another write"],
-    (request, store) => {
+    toNewWrite((request, store) => {
       const before = acknowledged(store).at(-1);
-      if (!isNewWrite(request, store) || !before) return undefined;
-      const answer = carryOut(request, store);
-      if (answer.outcome !== "ok") return undefined;
-      const { state } = before;
-      before.state = answer.state;
+      const answer = before && carryOut(request, store);
+      if (answer?.outcome !== "ok") return undefined;
+      const { state } = before!;
+      before!.state = answer.state;
       return { ...answer, state };
-    },
+    }),
   ],
   [
     "a deleted Item that is visible again",
@@ -172,118 +173,103 @@ export const WRONG_ANSWERS: readonly (readonly [name: string, rules: readonly Ru
   [
     "a 412 to a write that took effect",
     ["refused write took effect"],
-    (request, store) => {
-      if (!isNewWrite(request, store)) return undefined;
-      return carryOut({ ...request, ifMatch: undefined }, store).outcome === "ok"
-        ? { outcome: "precondition failed" }
-        : undefined;
-    },
+    toNewWrite((request, store) =>
+      carryOut({ ...request, ifMatch: undefined }, store).outcome === "ok" ? { outcome: "precondition failed" } : undefined,
+    ),
   ],
   [
     "a write that took effect although its If-Match does not match",
     ["If-Match ignored"],
-    (request, store) => {
-      if (!isNewWrite(request, store) || (request.ifMatch ?? DELETED) >= current(stableItem(store)).version) return undefined;
-      return carryOut({ ...request, ifMatch: undefined }, store);
-    },
+    toNewWrite((request, store, stable) =>
+      (request.ifMatch ?? DELETED) < current(stable).version ? carryOut({ ...request, ifMatch: undefined }, store) : undefined,
+    ),
   ],
   [
     "a version with the content of another one",
     ["two contents of one version", "unknown value", "write took effect twice"],
-    ({ kind, item, source }, store) => {
+    to("look", ({ source }, store, { contents }) => {
       const shown = newestShown(store, source);
-      const content = stableItem(store).contents.find((one) => one.join() !== shown?.content!.join());
-      return kind === "look" && item === STABLE_ITEM && shown && content ? showing(source!, content) : undefined;
-    },
+      const content = contents.find((one) => one.join() !== shown?.content!.join());
+      return shown && content ? showing(source!, content) : undefined;
+    }),
   ],
   [
     "a destroyed version that is shown",
     ["gone version is visible again"],
-    ({ kind, item, source, start }, store) => {
-      if (kind !== "look" || item !== STABLE_ITEM) return undefined;
+    to("look", ({ item, source, start }, store, { contents }) => {
       const destroyed = store.history.some(
         (call) => isDestroyed(call) && call.item === item && call.source === source && call.end < start,
       );
-      return destroyed ? showing(source!, stableItem(store).contents[source! - 1]!) : undefined;
-    },
+      return destroyed ? showing(source!, contents[source! - 1]!) : undefined;
+    }),
   ],
   [
     "a destruction without an effect",
     ["gone version is visible again"],
-    (request, store) => {
-      const stored = stableItem(store);
-      if (request.kind !== "destroy" || request.item !== STABLE_ITEM || !stored.kept.includes(request.source!)) return undefined;
+    to("destroy", ({ source, end }, store, { kept, contents }) => {
+      if (!kept.includes(source!)) return undefined;
       // Makes it observable: the version is read before it is trimmed.
-      const [start, end] = [request.end + 1, request.end + 2];
-      const look = { kind: "look", item: STABLE_ITEM, source: request.source, start, end, outcome: "ok" } as const;
-      store.history.push({ ...look, state: { version: request.source!, content: stored.contents[request.source! - 1]! } });
+      const look = { kind: "look", item: STABLE_ITEM, source, start: end + 1, end: end + 2, outcome: "ok" } as const;
+      store.history.push({ ...look, state: { version: source!, content: contents[source! - 1]! } });
       return { outcome: "ok" };
-    },
+    }),
   ],
   [
     "a list of versions without the newest earlier one",
     ["kept version is missing"],
-    (request, store) => {
-      const { kept, contents } = stableItem(store);
+    to("versions", (_, store, { kept, contents }) => {
       const newest = contents.length - 1;
-      if (request.kind !== "versions" || request.item !== STABLE_ITEM || !kept.includes(newest)) return undefined;
+      if (!kept.includes(newest)) return undefined;
       if (store.history.some(({ kind, source }) => kind === "destroy" && source === newest)) return undefined;
       return { outcome: "ok", kept: kept.filter((version) => version !== newest), state: { version: contents.length } };
-    },
+    }),
   ],
   [
     "one version more than those that are kept",
     ["too many versions"],
-    (request, store) => {
-      const { kept, contents } = stableItem(store);
-      if (request.kind !== "versions" || request.item !== STABLE_ITEM || kept.length < VERSIONS_KEPT) return undefined;
-      return { outcome: "ok", kept: [...kept.toReversed(), kept[0]! - 1], state: { version: contents.length } };
-    },
+    to("versions", (_, __, { kept, contents }) =>
+      kept.length < VERSIONS_KEPT
+        ? undefined
+        : { outcome: "ok", kept: [...kept.toReversed(), kept[0]! - 1], state: { version: contents.length } },
+    ),
   ],
   [
     "a 404 for a kept version",
     ["kept version is missing"],
-    ({ kind, item, source, start }, store) => {
-      const { contents } = stableItem(store);
-      const seen = newestShown(store, source, start);
-      if (kind !== "look" || item !== STABLE_ITEM || source! < contents.length - VERSIONS_KEPT || !seen) return undefined;
+    to("look", ({ source, start }, store, { contents }) => {
+      if (source! < contents.length - VERSIONS_KEPT || !newestShown(store, source, start)) return undefined;
       return store.history.some((call) => call.kind === "destroy" && call.source === source)
         ? undefined
         : { outcome: "version not found" };
-    },
+    }),
   ],
   [
     "a restored version with the content of another one",
     ["restored another content"],
-    (request, store) => {
-      const stored = stableItem(store);
-      const { kept, contents } = stored;
-      if (request.kind !== "restore" || request.item !== STABLE_ITEM || !kept.includes(request.source!)) return undefined;
-      const other = contents.find((one) => one.join() !== contents[request.source! - 1]!.join());
-      if (!other || store.history.some(({ value }) => value === request.value)) return undefined;
-      addVersion(stored, other);
+    to("restore", ({ source, value }, store, stable) => {
+      const { kept, contents } = stable;
+      const other = kept.includes(source!) && contents.find((one) => one.join() !== contents[source! - 1]!.join());
+      if (!other || isSent(value, store)) return undefined;
+      addVersion(stable, other);
       return showing(contents.length, other);
-    },
+    }),
   ],
   [
     "a restored version that is no new version",
     ["two writes of one version", "two contents of one version", "version decreased", "restored another content"],
-    (request, store) => {
-      const { kept, contents } = stableItem(store);
-      if (request.kind !== "restore" || request.item !== STABLE_ITEM || !kept.includes(request.source!)) return undefined;
-      const last = acknowledged(store).at(-1);
-      if (last?.state!.version !== contents.length || store.history.some(({ value }) => value === request.value))
-        return undefined;
-      return showing(contents.length, contents[request.source! - 1]!);
-    },
+    to("restore", ({ source, value }, store, { kept, contents }) => {
+      const isLast = acknowledged(store).at(-1)?.state!.version === contents.length;
+      return kept.includes(source!) && isLast && !isSent(value, store)
+        ? showing(contents.length, contents[source! - 1]!)
+        : undefined;
+    }),
   ],
   [
     "a deleted Item that is restored as its last version",
     ["two writes of one version", "restored another content", "two contents of one version", "version decreased"],
     (request, store) => {
       const stored = store.items.get(request.item ?? "");
-      if (request.kind !== "undelete" || !stored?.deleted || store.history.some(({ value }) => value === request.value))
-        return undefined;
+      if (request.kind !== "undelete" || !stored?.deleted || isSent(request.value, store)) return undefined;
       const { version, content } = current(stored);
       const made = store.history.some(({ item, value, state }) => item === stored.id && value && state?.version === version);
       if (!made) return undefined;
@@ -299,8 +285,7 @@ export const WRONG_ANSWERS: readonly (readonly [name: string, rules: readonly Ru
       const destroyed = store.history.some(
         ({ item, kind, outcome, end }) => item === request.item && kind === "purge" && outcome === "ok" && end < request.start,
       );
-      if (request.kind !== "undelete" || !destroyed || store.history.some(({ value }) => value === request.value))
-        return undefined;
+      if (request.kind !== "undelete" || !destroyed || isSent(request.value, store)) return undefined;
       addVersion(stored!, stored!.contents.at(-1)!);
       Object.assign(stored!, { deleted: false, destroyed: false });
       return { outcome: "ok", state: current(stored!) };
