@@ -5,7 +5,7 @@ import { check } from "../../src/http/events/reads.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { openEvents, type Received, type Stream } from "../support/events.ts";
 import { anyAsleep, endListening, listening } from "../support/listening.ts";
-import { removeRows } from "../support/restore.ts";
+import { snapshotVault } from "../support/restore.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Permission } from "../support/service.ts";
 import { realSleep, UNDER_LOAD, until } from "../support/waits.ts";
 
@@ -206,7 +206,7 @@ describe("a stream of the events of a vault", () => {
   it("ends with `reset` when a restored database has lost its position; its id continues at the newest write", async () => {
     const { open, create, vault } = await fresh();
     await create();
-    const restore = await takeSnapshot(vault);
+    const restore = await snapshotVault(vault);
     await create();
     const stream = await open();
     const event = await nextAfter(stream, async () => {
@@ -248,20 +248,6 @@ describe("a stream of the events of a vault", () => {
     await Promise.all(streams.map((stream) => stream.close()));
   });
 });
-
-/** Out: a function that restores the rows of the vault as they are now. */
-async function takeSnapshot(vault: string): Promise<() => Promise<void>> {
-  const tables = ["vaults", "items", "files", "activity"] as const;
-  await (
-    await removeRows(vault, tables)
-  )();
-  const putBack = await removeRows(vault, tables);
-  await putBack();
-  return async () => {
-    await removeRows(vault, tables);
-    await putBack();
-  };
-}
 
 /** Vaults, a token for all of them, and a function that writes into the vault of a number. */
 async function vaultsWith(count: number, permission: Permission = "rw") {
@@ -355,7 +341,7 @@ describe("the stream of all vaults of a token", () => {
 
   it("is a 410 when its position in a vault is gone", async () => {
     const { vaults, write, open } = await vaultsWith(2);
-    const restore = await takeSnapshot(vaults[0]!);
+    const restore = await snapshotVault(vaults[0]!);
     const stream = await open();
     await nextAfter(stream, () => write(0));
     await stream.close();

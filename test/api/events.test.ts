@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase, seeded } from "../support/bindings.ts";
-import { removeRows } from "../support/restore.ts";
+import { snapshotVault } from "../support/restore.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, outcome, type Reply } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 
@@ -164,7 +164,7 @@ describe("a cursor is a 410 `cursor_gone` (contract 15.5)", () => {
   it("when a restored database has lost its write, also after as many other writes", async () => {
     const own = await fresh();
     const item = await create(own);
-    const restore = await takeSnapshot(own.vault);
+    const restore = await snapshotVault(own.vault);
     await own.call("PATCH", `${own.items}/${item}`, rename("lost"));
     const { last } = (await own.events("?after=latest")).body;
     await restore();
@@ -188,17 +188,6 @@ describe("a cursor is a 410 `cursor_gone` (contract 15.5)", () => {
     expect(numbersOf(await own.events("?after=0"))).toEqual([4, 5]);
   });
 });
-
-/** Out: a function that restores the rows of the vault as they are now. */
-async function takeSnapshot(vault: string): Promise<() => Promise<void>> {
-  const tables = ["vaults", "items", "files", "activity"] as const;
-  const putBack = await removeRows(vault, tables);
-  await putBack();
-  return async () => {
-    await removeRows(vault, tables);
-    await putBack();
-  };
-}
 
 describe("the log", () => {
   it("has no entry of a read of events (contract 15.10), and one of a denial", async () => {

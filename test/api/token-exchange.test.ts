@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { cleanUp } from "../../src/scheduled.ts";
-import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED } from "../support/bindings.ts";
+import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
 import { HOUR } from "../support/faults.ts";
 import { setOf } from "../support/issuers.ts";
 import { admin, client, LOGIN, makeVault, outcome, type Reply, send } from "../support/service.ts";
@@ -17,6 +17,15 @@ import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workl
 afterEach(deleteIssuers);
 
 const REFUSED = [401, "unauthorized"];
+
+/** A D1 before whose second call something happens. */
+function beforeSecondCall(act: () => Promise<unknown>): { readonly env: Partial<Env> } {
+  let calls = 0;
+  const before = async () => {
+    if (++calls === 2) await act();
+  };
+  return { env: { DB: wrapDatabase(env.DB, { before }) } };
+}
 
 /** The reasons in the log of the admin of the requests, in their order. */
 async function reasonsOf(replies: readonly Reply[]): Promise<unknown[]> {
@@ -342,18 +351,8 @@ describe("the end of a rule or an issuer", () => {
     const workload = await makeWorkload();
     const rule = await makeRule(workload.issuer, {});
     await exchange(await workload.token());
-    let calls = 0;
-    const { db } = countingDatabase();
-    const between = new Proxy(db, {
-      get: (target, name) =>
-        name === "batch"
-          ? async (statements: D1PreparedStatement[]) => {
-              if (++calls === 2) await admin("DELETE", `/v1/admin/rules/${rule.id}`);
-              return target.batch(statements);
-            }
-          : Reflect.get(target, name),
-    });
-    const reply = await exchange(await workload.token(), {}, { env: { DB: between } });
+    const between = beforeSecondCall(() => admin("DELETE", `/v1/admin/rules/${rule.id}`));
+    const reply = await exchange(await workload.token(), {}, between);
     expect(outcome(reply)).toEqual(REFUSED);
     expect(await reasonsOf([reply])).toEqual(["rule_ended"]);
   });
@@ -438,19 +437,17 @@ describe("a rewrap of the root keys between the two calls of D1", () => {
     const workload = await makeWorkload();
     const rule = await makeRule(workload.issuer, {});
     await exchange(await workload.token());
-    const { db } = countingDatabase();
-    let calls = 0;
-    const between = new Proxy(db, {
-      get: (target, name) =>
-        name === "batch"
-          ? async (statements: D1PreparedStatement[]) => {
-              // What a rewrap changes of the row, as another request sees it.
-              if (++calls === 2) await env.DB.prepare("UPDATE tokens SET claims = 'other' WHERE id = ?1").bind(rule.id).run();
-              return target.batch(statements);
-            }
-          : Reflect.get(target, name),
-    });
-    expect((await exchange(await workload.token(), {}, { env: { DB: between } })).status).toBe(200);
+    // What a rewrap changes of the row, as another request sees it.
+    const change = env.DB.prepare("UPDATE tokens SET claims = 'other' WHERE id = ?1").bind(rule.id);
+    expect(
+      (
+        await exchange(
+          await workload.token(),
+          {},
+          beforeSecondCall(() => change.run()),
+        )
+      ).status,
+    ).toBe(200);
   });
 });
 

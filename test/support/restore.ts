@@ -26,6 +26,17 @@ export async function removeRows(vault: string, tables: readonly Table[]): Promi
   };
 }
 
+/** Copies the rows of a vault with its log. Out: a function that restores them as they are now. */
+export async function snapshotVault(vault: string): Promise<() => Promise<void>> {
+  const tables = ["vaults", "items", "files", "activity"] as const;
+  const putBack = await removeRows(vault, tables);
+  await putBack();
+  return async () => {
+    await removeRows(vault, tables);
+    await putBack();
+  };
+}
+
 /** Sets the counts of Files of a vault, as a D1 of an earlier minute has them. Out: the statement that sets them back. */
 async function setCounts(vault: string, files: number, bytes: number): Promise<D1PreparedStatement> {
   const set = env.DB.prepare("UPDATE vaults SET files = ?2, file_bytes = ?3 WHERE id = ?1");
