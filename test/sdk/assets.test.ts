@@ -1,33 +1,13 @@
-import { request } from "node:http";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { document } from "../../src/api/openapi/document.ts";
+import { sendRaw } from "./support/requests.ts";
 import { freshVault, makeItems, type TestVault } from "./support/vault.ts";
 
 /** What static files answer, and that they leave the API as it is (contract 19.10 to 19.14). */
 
-interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: string;
-}
-
-/** Sends a request whose path is not normalized on the way. */
-function send(method: string, path: string, headers: Record<string, string> = {}): Promise<Reply> {
-  const { hostname, port } = new URL(inject("url"));
-  return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, method, path, headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => {
-        resolve({
-          status: response.statusCode!,
-          headers: response.headers as Reply["headers"],
-          body: Buffer.concat(chunks).toString(),
-        });
-      });
-    });
-    sent.on("error", reject).end();
-  });
+async function send(method: string, path: string, headers: Record<string, string> = {}) {
+  const { body, ...reply } = await sendRaw({ method, path, headers });
+  return { ...reply, body: body.toString() };
 }
 
 let fresh: TestVault;

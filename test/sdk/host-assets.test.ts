@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { request as send, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
@@ -8,6 +7,7 @@ import { unstable_readConfig as readConfig } from "wrangler";
 import { type AssetSettings, createAssets } from "../../packages/host/src/assets.ts";
 import { Front } from "../../packages/host/src/http.ts";
 import { HostResponse } from "../../packages/host/src/platform/response.ts";
+import { sendRaw } from "./support/requests.ts";
 
 /** The static files of the self-hosted server: each request is answered as by the asset server of Cloudflare, which wrangler runs. */
 
@@ -32,28 +32,13 @@ interface Reply {
 /** Headers of the connection. The tags of the two servers are different ones. */
 const OF_SERVER = new Set(["date", "connection", "keep-alive", "transfer-encoding", "etag", "cf-cache-status"]);
 
-function ask(port: number, method: string, path: string, headers: Record<string, string> = {}): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const sent = send({ host: "127.0.0.1", port, method, path, headers }, (response: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", reject);
-      response.on("end", () => {
-        const status = response.statusCode!;
-        const tag = response.headers.etag;
-        if (response.headers["1password-connect-version"] !== undefined)
-          return resolve({ status: 0, from: "worker", headers: {}, body: "", tag: undefined });
-        const kept = Object.fromEntries(Object.entries(response.headers).filter(([name]) => !OF_SERVER.has(name)));
-        resolve({
-          status,
-          from: "files",
-          headers: { ...kept, hasTag: tag !== undefined },
-          body: Buffer.concat(chunks).toString(),
-          tag,
-        });
-      });
-    });
-    sent.on("error", reject).end();
-  });
+async function ask(port: number, method: string, path: string, headers: Record<string, string> = {}): Promise<Reply> {
+  const { status, headers: answered, body } = await sendRaw({ port, method, path, headers });
+  if (answered["1password-connect-version"] !== undefined)
+    return { status: 0, from: "worker", headers: {}, body: "", tag: undefined };
+  const tag = answered.etag;
+  const kept = Object.fromEntries(Object.entries(answered).filter(([name]) => !OF_SERVER.has(name)));
+  return { status, from: "files", headers: { ...kept, hasTag: tag !== undefined }, body: body.toString(), tag };
 }
 
 let front: Front;

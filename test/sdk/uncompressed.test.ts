@@ -1,5 +1,5 @@
-import { request } from "node:http";
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { sendRaw } from "./support/requests.ts";
 import { freshVault, makeItems, type TestVault } from "./support/vault.ts";
 
 /** Answers with `no-transform` through the local server, which compresses JSON for a client that accepts gzip (contract 1.7). */
@@ -10,20 +10,9 @@ beforeAll(async () => {
   await makeItems(fresh, "One");
 });
 
-/** As net/http of Ruby sends it, which op_connect 0.1.3 uses; fetch would decompress the answer. In: the host of the request. */
-function send(path: string, token: string, headers: Record<string, string> = {}) {
-  const { hostname, port } = new URL(inject("url"));
-  const sent = { Authorization: `Bearer ${token}`, "Accept-Encoding": "gzip;q=1.0,deflate;q=0.6,identity;q=0.3", ...headers };
-  return new Promise<{ headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
-    request({ hostname, port, path, headers: sent }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => resolve({ headers: response.headers, body: Buffer.concat(chunks) }));
-    })
-      .on("error", reject)
-      .end();
-  });
-}
+/** As net/http of Ruby sends it, which op_connect 0.1.3 uses. */
+const send = (path: string, token: string) =>
+  sendRaw({ path, headers: { Authorization: `Bearer ${token}`, "Accept-Encoding": "gzip;q=1.0,deflate;q=0.6,identity;q=0.3" } });
 
 describe("the local server does not compress", () => {
   it.each([

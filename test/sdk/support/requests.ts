@@ -1,3 +1,5 @@
+import { type IncomingHttpHeaders, request, type RequestOptions } from "node:http";
+import { buffer } from "node:stream/consumers";
 import type { Permission, Scope } from "../../../src/model/permission.ts";
 import { inject } from "vitest";
 
@@ -27,3 +29,16 @@ export const makeVault = async (name = "Test"): Promise<string> => (await admin(
 /** Issues a token, by default in the dialect `connect`, which the SDK needs. */
 export const makeToken = (vaults: Scope, dialect: "uuid" | "connect" = "connect") =>
   admin("POST", "tokens", { name: "test", vaults, dialect });
+
+/** Sends a request whose path is not normalized on the way, and whose answer is not decompressed. */
+export function sendRaw(options: RequestOptions): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
+  const { hostname, port } = new URL(inject("url"));
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, ...options }, (response) => {
+      const { statusCode = 0, headers } = response;
+      buffer(response).then((body) => resolve({ status: statusCode, headers, body }), reject);
+    })
+      .on("error", reject)
+      .end();
+  });
+}
