@@ -60,7 +60,6 @@ const EXCLUDED: readonly Excluded[] = [
     reason: BINDINGS,
   },
   { file: "test/files/file-canary.test.ts", reason: BINDINGS },
-  { file: "test/files/range-chunks.test.ts", tests: "a download reads from R2 > ", reason: BINDINGS },
   { file: "test/api/items.test.ts", tests: "A write to an Item > sets updatedAt to the current time", reason: CLOCK },
   { file: "test/api/items.test.ts", tests: "A write to an Item > does not set updatedAt back", reason: CLOCK },
 ];
