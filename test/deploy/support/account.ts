@@ -10,7 +10,7 @@ export interface Request {
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage["headers"];
   readonly bytes: Buffer;
-  /** What the groups of the route's pattern match. */
+  /** The segments that the names of the path stand for. */
   readonly params: readonly string[];
 }
 
@@ -22,7 +22,8 @@ export interface Answer {
   readonly raw?: Response;
 }
 
-export type Route = readonly [method: string, path: RegExp, answer: (request: Request) => Answer | Promise<Answer>];
+/** By method and path, below `/accounts/<account>`, what answers. `:name` stands for one segment. */
+export type Routes = Readonly<Record<string, (request: Request) => Answer | Promise<Answer>>>;
 
 export const refused = (status: number, code: number, message: string): Answer => ({ status, error: { code, message } });
 

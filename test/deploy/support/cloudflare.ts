@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Answer, refused, type Route, type State } from "./account.ts";
+import { type Answer, refused, type Routes, type State } from "./account.ts";
 import { databaseRoutes } from "./databases.ts";
 import { assetAt, healthOf } from "./health.ts";
 import { storageRoutes } from "./storage.ts";
@@ -41,12 +41,15 @@ export async function startCloudflare(): Promise<Cloudflare> {
     accounts: [ACCOUNT],
   };
   const accounts = () => ({ result: state.accounts.map((id) => ({ id, name: `The account ${id}` })) });
-  const routes: Route[] = [
-    ["GET", /^\/client\/v4\/accounts$/, accounts],
+  const all: Routes = {
+    "GET /client/v4/accounts": accounts,
     ...databaseRoutes(state),
     ...storageRoutes(state),
     ...workerRoutes(state),
-  ];
+  };
+  const routes = Object.entries(all).map(
+    ([route, answer]) => [new RegExp(`^${route.replaceAll(":name", "([^/]+)")}$`), answer] as const,
+  );
   const [calls, unknown]: [string[], string[]] = [[], []];
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === "/health") {
@@ -75,16 +78,16 @@ export async function startCloudflare(): Promise<Cloudflare> {
     const path = pathname.replace(`/client/v4/accounts/${ACCOUNT}`, "");
     calls.push(`${method} ${path}`);
     if (cloudflare.fail?.test(calls.at(-1)!)) return refused(400, 1, "refused by the test");
-    const found = routes.find(([wanted, pattern]) => wanted === method && pattern.test(path));
+    const found = routes.find(([pattern]) => pattern.test(`${method} ${path}`));
     if (!found) {
       unknown.push(`${method} ${path}`);
       return refused(404, 7000, `No route for ${method} ${path}`);
     }
-    const [, pattern, answer] = found;
+    const [pattern, answer] = found;
     if (incoming.headers.authorization === `Bearer ${TOKEN_WITHOUT_RIGHTS}`) return refused(403, 10000, "Authentication error");
     const signed = incoming.headers.authorization === `Bearer ${TOKEN}` || path.startsWith("/workers/assets/upload");
     if (!signed) return refused(401, 10000, "Authentication error");
-    const params = pattern.exec(path)!.slice(1);
+    const params = pattern.exec(`${method} ${path}`)!.slice(1);
     return answer({ method, path, query, headers: incoming.headers, bytes: Buffer.concat(chunks), params });
   };
   await new Promise<void>((listening) => void server.listen(0, "127.0.0.1", listening));

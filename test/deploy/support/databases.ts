@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import { splitLikeD1 } from "./split.ts";
-import { type Database, refused, type Request, type Route, type State } from "./account.ts";
+import { type Database, refused, type Request, type Routes, type State } from "./account.ts";
 
 /** D1: databases, queries, and Time Travel. */
 
@@ -41,69 +41,45 @@ function query(database: Database, sql: string) {
 
 const missing = () => refused(404, 7404, "The database was not found");
 
-export function databaseRoutes({ databases }: Pick<State, "databases">): Route[] {
+export function databaseRoutes({ databases }: Pick<State, "databases">): Routes {
   /** wrangler names a database by its id or by its name. */
   const find = (named: string | undefined) => [...databases.values()].find(({ id, name }) => id === named || name === named);
-  return [
-    [
-      "GET",
-      /^\/d1\/database$/,
-      ({ query: search }) => {
-        const name = search.get("name") ?? "";
-        return { result: [...databases.values()].filter((database) => database.name.includes(name)).map(infoOf) };
-      },
-    ],
-    [
-      "POST",
-      /^\/d1\/database$/,
-      (request) => {
-        const { name } = json(request);
-        if (find(name)) return refused(400, 7502, `A database with that name already exists`);
-        const database = { id: randomUUID(), name: name!, sqlite: new DatabaseSync(":memory:"), bookmarks: [] };
-        databases.set(database.id, database);
-        return { result: infoOf(database) };
-      },
-    ],
-    [
-      "GET",
-      /^\/d1\/database\/([^/]+)$/,
-      ({ params: [named] }) => {
-        const database = find(named);
-        return database ? { result: infoOf(database) } : missing();
-      },
-    ],
-    [
-      "POST",
-      /^\/d1\/database\/([^/]+)\/query$/,
-      (request) => {
-        const database = find(request.params[0]);
-        return database ? query(database, json(request)["sql"]!) : missing();
-      },
-    ],
-    [
-      "GET",
-      /^\/d1\/database\/([^/]+)\/time_travel\/bookmark$/,
-      async ({ params: [named], query: search }) => {
-        const database = find(named);
-        if (!database) return missing();
-        const time = search.has("timestamp") ? Date.parse(search.get("timestamp")!) : Date.now();
-        const known = database.bookmarks.findLast((bookmark) => bookmark.time <= time);
-        return { result: { bookmark: search.has("timestamp") && known ? known.bookmark : await bookmarkDatabase(database) } };
-      },
-    ],
-    [
-      "POST",
-      /^\/d1\/database\/([^/]+)\/time_travel\/restore$/,
-      async ({ params: [named], query: search }) => {
-        const database = find(named);
-        if (!database) return missing();
-        const time = Date.parse(search.get("timestamp") ?? "");
-        const wanted = database.bookmarks.findLast(({ bookmark, time: at }) => bookmark === search.get("bookmark") || at <= time);
-        if (!wanted) return refused(400, 7400, "There is no such bookmark");
-        const previous_bookmark = await bookmarkDatabase(database);
-        database.sqlite = new DatabaseSync(wanted.file);
-        return { result: { bookmark: wanted.bookmark, previous_bookmark, message: "restored" } };
-      },
-    ],
-  ];
+  return {
+    "GET /d1/database": ({ query: search }) => {
+      const name = search.get("name") ?? "";
+      return { result: [...databases.values()].filter((database) => database.name.includes(name)).map(infoOf) };
+    },
+    "POST /d1/database": (request) => {
+      const { name } = json(request);
+      if (find(name)) return refused(400, 7502, `A database with that name already exists`);
+      const database = { id: randomUUID(), name: name!, sqlite: new DatabaseSync(":memory:"), bookmarks: [] };
+      databases.set(database.id, database);
+      return { result: infoOf(database) };
+    },
+    "GET /d1/database/:name": ({ params: [named] }) => {
+      const database = find(named);
+      return database ? { result: infoOf(database) } : missing();
+    },
+    "POST /d1/database/:name/query": (request) => {
+      const database = find(request.params[0]);
+      return database ? query(database, json(request)["sql"]!) : missing();
+    },
+    "GET /d1/database/:name/time_travel/bookmark": async ({ params: [named], query: search }) => {
+      const database = find(named);
+      if (!database) return missing();
+      const time = search.has("timestamp") ? Date.parse(search.get("timestamp")!) : Date.now();
+      const known = database.bookmarks.findLast((bookmark) => bookmark.time <= time);
+      return { result: { bookmark: search.has("timestamp") && known ? known.bookmark : await bookmarkDatabase(database) } };
+    },
+    "POST /d1/database/:name/time_travel/restore": async ({ params: [named], query: search }) => {
+      const database = find(named);
+      if (!database) return missing();
+      const time = Date.parse(search.get("timestamp") ?? "");
+      const wanted = database.bookmarks.findLast(({ bookmark, time: at }) => bookmark === search.get("bookmark") || at <= time);
+      if (!wanted) return refused(400, 7400, "There is no such bookmark");
+      const previous_bookmark = await bookmarkDatabase(database);
+      database.sqlite = new DatabaseSync(wanted.file);
+      return { result: { bookmark: wanted.bookmark, previous_bookmark, message: "restored" } };
+    },
+  };
 }
