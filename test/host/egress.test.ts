@@ -19,9 +19,12 @@ const egress = (options: Partial<EgressOptions> = {}) =>
 const allow = (...hosts: string[]): Partial<EgressOptions> => ({ allowed: { networks: [], hosts } });
 const LOOPBACK = [{ address: "127.0.0.1", family: 4 }];
 const toLoopback = async () => LOOPBACK;
+/** A `fetch` that may also send to this machine. */
+const here = (options: Partial<EgressOptions> = {}) => egress({ ...allow("127.0.0.1"), ...options });
 
 interface Listening {
   readonly port: number;
+  readonly url: string;
   readonly requests: {
     readonly method: string;
     readonly path: string;
@@ -56,7 +59,8 @@ async function listen(
     () => server.close(),
     () => server.closeAllConnections(),
   );
-  return { port: (server.address() as AddressInfo).port, requests };
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}/`, requests };
 }
 
 const REFUSED = "The request failed: it was not sent to a public address";
@@ -115,33 +119,33 @@ describe("the address of a request", () => {
     const { globalAgent } = http;
     http.globalAgent = new http.Agent({ proxyEnv: { http_proxy: `http://127.0.0.1:${proxy.port}` } });
     closing.push(() => (http.globalAgent = globalAgent));
-    const { port, requests } = await listen();
-    await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`);
+    const { url, requests } = await listen();
+    await here()(url);
     expect([requests.length, proxy.requests.length]).toEqual([1, 0]);
   });
 });
 
 describe("an exception", () => {
   it("for a network opens its addresses, and no others", async () => {
-    const { port } = await listen();
+    const { port, url } = await listen();
     const fetcher = egress({ allowed: { networks: ["127.0.0.1/32", "fd00::/8"], hosts: [] } });
-    expect((await fetcher(`http://127.0.0.1:${port}/`)).status).toBe(200);
+    expect((await fetcher(url)).status).toBe(200);
     await expect(fetcher(`http://127.0.0.2:${port}/`)).rejects.toThrow(REFUSED);
   });
 
   it.each(["localhost", "LOCALHOST"])("for a host opens its addresses, and those of no other name: %s", async (host) => {
-    const { port } = await listen();
+    const { port, url } = await listen();
     const fetcher = egress({ ...allow(host), resolve: toLoopback });
     expect((await fetcher(`http://localhost:${port}/`)).status).toBe(200);
     await expect(fetcher(`http://x.localhost:${port}/`)).rejects.toThrow(REFUSED);
-    await expect(fetcher(`http://127.0.0.1:${port}/`)).rejects.toThrow(REFUSED);
+    await expect(fetcher(url)).rejects.toThrow(REFUSED);
   });
 
   it("for a host with a port opens no other port", async () => {
-    const [{ port }, other] = [await listen(), await listen()];
+    const [{ port, url }, other] = [await listen(), await listen()];
     const fetcher = egress(allow(`127.0.0.1:${port}`));
-    expect((await fetcher(`http://127.0.0.1:${port}/`)).status).toBe(200);
-    await expect(fetcher(`http://127.0.0.1:${other.port}/`)).rejects.toThrow(REFUSED);
+    expect((await fetcher(url)).status).toBe(200);
+    await expect(fetcher(other.url)).rejects.toThrow(REFUSED);
   });
 
   it.each(["10.0.0.0", "10.0.0.0/33", "fd00::/129", "corp.example", "10.0.0.0/-1", ""])(
@@ -155,7 +159,7 @@ describe("an exception", () => {
 describe("a request", () => {
   it("has the method, path, headers and body of the Worker", async () => {
     const { port, requests } = await listen();
-    const fetcher = egress(allow("127.0.0.1"));
+    const fetcher = here();
     const url = `http://127.0.0.1:${port}/hook?a=%20b`;
     for (const body of ["{}é", new TextEncoder().encode("{}é")])
       await fetcher(url, {
@@ -176,8 +180,8 @@ describe("a request", () => {
   });
 
   it("with a form says so, as `fetch` does", async () => {
-    const { port, requests } = await listen();
-    await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`, { method: "POST", body: new URLSearchParams({ code: "a b" }) });
+    const { url, requests } = await listen();
+    await here()(url, { method: "POST", body: new URLSearchParams({ code: "a b" }) });
     const form = "application/x-www-form-urlencoded;charset=UTF-8";
     expect(requests).toEqual([
       expect.objectContaining({ body: "code=a+b", headers: expect.objectContaining({ "content-type": form }) }),
@@ -185,14 +189,14 @@ describe("a request", () => {
   });
 
   it("leaves only when the commits that it may tell of are on disk", async () => {
-    const { port, requests } = await listen();
+    const { url, requests } = await listen();
     const disk = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const settled = () => {
       asked.resolve();
       return disk.promise;
     };
-    const sent = egress({ ...allow("127.0.0.1"), settled })(`http://127.0.0.1:${port}/`);
+    const sent = here({ settled })(url);
     await asked.promise;
     for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve));
     expect(requests).toEqual([]);
@@ -201,10 +205,8 @@ describe("a request", () => {
   });
 
   it("is not sent when that fails", async () => {
-    const { port, requests } = await listen();
-    await expect(
-      egress({ ...allow("127.0.0.1"), settled: () => Promise.reject(new Error("no disk")) })(`http://127.0.0.1:${port}/`),
-    ).rejects.toThrow("The request failed");
+    const { url, requests } = await listen();
+    await expect(here({ settled: () => Promise.reject(new Error("no disk")) })(url)).rejects.toThrow("The request failed");
     expect(requests).toEqual([]);
   });
 
@@ -248,12 +250,12 @@ describe("a request", () => {
 
     const waiting = new AbortController();
     const silent = await listen(() => waiting.abort(reason));
-    const fetcher = egress(allow("127.0.0.1"));
-    await expect(fetcher(`http://127.0.0.1:${silent.port}/`, { signal: waiting.signal })).rejects.toBe(reason);
+    const fetcher = here();
+    await expect(fetcher(silent.url, { signal: waiting.signal })).rejects.toBe(reason);
 
     const reading = new AbortController();
     const endless = await listen((response) => void response.write("x"));
-    const { body } = await fetcher(`http://127.0.0.1:${endless.port}/`, { signal: reading.signal });
+    const { body } = await fetcher(endless.url, { signal: reading.signal });
     const reader = body!.getReader();
     await reader.read();
     reading.abort(reason);
@@ -286,7 +288,7 @@ describe("a request", () => {
 
 describe("an answer", () => {
   it("has status, headers and body, and is decoded by nobody", async () => {
-    const { port } = await listen(
+    const { url } = await listen(
       (response) =>
         void response
           .writeHead(
@@ -299,7 +301,7 @@ describe("an answer", () => {
           )
           .end("short"),
     );
-    const answer = await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`);
+    const answer = await here()(url);
     expect([answer.status, answer.headers.getSetCookie(), answer.headers.get("x"), await answer.text()]).toEqual([
       418,
       ["a=1", "b=2"],
@@ -309,23 +311,20 @@ describe("an answer", () => {
   });
 
   it.each([204, 304])("of %d has no body", async (status) => {
-    const { port } = await listen((response) => void response.writeHead(status).end());
-    expect((await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`)).body).toBeNull();
+    const { url } = await listen((response) => void response.writeHead(status).end());
+    expect((await here()(url)).body).toBeNull();
   });
 
   it("that redirects is not followed", async () => {
     const target = await listen();
-    const { port } = await listen(
-      (response) => void response.writeHead(302, { Location: `http://127.0.0.1:${target.port}/` }).end(),
-    );
-    for (const redirect of ["manual", undefined] as const)
-      expect((await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`, redirect && { redirect })).status).toBe(302);
+    const { url } = await listen((response) => void response.writeHead(302, { Location: target.url }).end());
+    for (const redirect of ["manual", undefined] as const) expect((await here()(url, redirect && { redirect })).status).toBe(302);
     expect(target.requests).toEqual([]);
   });
 
   it("is streamed, and its connection ends when it is cancelled", async () => {
     const ended = Promise.withResolvers<void>();
-    const { port } = await listen((response) => {
+    const { url } = await listen((response) => {
       response.on("close", () => ended.resolve());
       const write = (): void => {
         while (response.write(Buffer.alloc(65_536)));
@@ -333,7 +332,7 @@ describe("an answer", () => {
       };
       write();
     });
-    const { body } = await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`);
+    const { body } = await here()(url);
     const reader = body!.getReader();
     expect((await reader.read()).value!.length).toBeGreaterThan(0);
     await reader.cancel();
@@ -341,11 +340,11 @@ describe("an answer", () => {
   });
 
   it("that breaks off does not look whole", async () => {
-    const { port } = await listen((response) => {
+    const { url } = await listen((response) => {
       response.writeHead(200, { "Content-Length": "10" }).write("abc");
       setImmediate(() => response.destroy());
     });
-    const answer = await egress(allow("127.0.0.1"))(`http://127.0.0.1:${port}/`);
+    const answer = await here()(url);
     await expect(answer.text()).rejects.toThrow("");
   });
 });

@@ -9,6 +9,12 @@ import { HostResponse } from "../../packages/host/src/platform/response.ts";
 
 vi.stubGlobal("Response", HostResponse); // as the host does
 
+const HOST = "Host: localhost\r\n";
+const CLOSE = "Connection: close\r\n";
+const GET = `GET / HTTP/1.1\r\n${HOST}\r\n`;
+/** A request after whose answer the connection ends. */
+const LAST_GET = `GET / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`;
+
 interface Started {
   readonly front: Front;
   readonly port: number;
@@ -80,24 +86,37 @@ class Wire {
   }
 }
 
+/** Opens a connection and sends a text: by default a request for `/`. */
+function wireTo(server: Started, text = GET): Wire {
+  const wire = new Wire(server);
+  wire.socket.write(text, "latin1");
+  return wire;
+}
+
 /** Returns the server's side of the next connection. */
 const peerOf = async ({ front }: Started): Promise<Socket> => ((await once(front.server, "connection")) as [Socket])[0];
 
-/** Resolves when a connection has closed, also with an error. */
-const closeOf = (socket: Socket): Promise<void> => new Promise((resolve) => void socket.on("close", () => resolve()));
+/** Ends a connection. Resolves when the server knows it. */
+async function goAway({ socket }: Wire, peer: Socket): Promise<void> {
+  const closed = new Promise<void>((resolve) => void peer.on("close", () => resolve()));
+  socket.destroy();
+  await closed;
+}
+
+/** Resolves after a turn of the event loop. */
+const aTurn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 /** Waits until a number stays the same while the event loop turns. */
 async function isStill(number: () => number): Promise<void> {
   for (let before = -1; before !== number();) {
     before = number();
-    for (let turns = 0; turns < 200; turns++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turns = 0; turns < 200; turns++) await aTurn();
   }
 }
 
 /** Sends a text and returns everything that is answered until the connection ends. */
 async function talk(server: Started, text: string): Promise<string> {
-  const wire = new Wire(server);
-  wire.socket.write(text, "latin1");
+  const wire = wireTo(server, text);
   await wire.ended;
   return wire.text;
 }
@@ -105,9 +124,6 @@ async function talk(server: Started, text: string): Promise<string> {
 const bytes = (text: string) => new TextEncoder().encode(text);
 /** What a client sees of an answer that breaks off, and of a port that nobody listens on. */
 const BROKEN = /socket hang up|aborted|ECONNRE(SET|FUSED)/;
-
-const HOST = "Host: localhost\r\n";
-const CLOSE = "Connection: close\r\n";
 
 /** Answers with what the Worker sees of the request. */
 const echo = (request: Request): Response =>
@@ -291,8 +307,7 @@ describe("the body of a request", () => {
       return done.promise;
     });
     const connected = peerOf(server);
-    const wire = new Wire(server);
-    wire.socket.write(`${POST}Content-Length: 50000000\r\n\r\n`);
+    const wire = wireTo(server, `${POST}Content-Length: 50000000\r\n\r\n`);
     const request = await reading.promise;
     const content = Buffer.alloc(50_000_000);
     const written = new Promise<void>((resolve) => wire.socket.write(content, () => resolve()));
@@ -341,12 +356,9 @@ describe("the body of a request", () => {
       return new Response();
     });
     const connected = peerOf(server);
-    const wire = new Wire(server);
-    wire.socket.write(`${POST}Content-Length: 10\r\n\r\nabc`);
+    const wire = wireTo(server, `${POST}Content-Length: 10\r\n\r\nabc`);
     await asked.promise;
-    const closed = closeOf(await connected);
-    wire.socket.destroy();
-    await closed;
+    await goAway(wire, await connected);
     setImmediate(gone.resolve);
     expect(await failure.promise).toEqual(new Error("the client broke the body off"));
   });
@@ -383,8 +395,7 @@ describe("the body of a request", () => {
       return new Response(request.method);
     });
     for (const path of ["/", "/partly"]) {
-      const wire = new Wire(server);
-      wire.socket.write(`POST ${path} HTTP/1.1\r\n${HOST}Content-Length: 1000000\r\n\r\n`);
+      const wire = wireTo(server, `POST ${path} HTTP/1.1\r\n${HOST}Content-Length: 1000000\r\n\r\n`);
       wire.socket.write(Buffer.alloc(1_000_000));
       wire.socket.write(`DELETE / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`);
       await wire.ended;
@@ -399,8 +410,7 @@ describe("the body of a request", () => {
         : new Response(await new Response(request.body).text()),
     );
     expect(await talk(server, `${expecting("/refused")}\r\n`)).toMatch(/^HTTP\/1.1 401 /);
-    const wire = new Wire(server);
-    wire.socket.write(`${expecting("/")}${CLOSE}\r\n`);
+    const wire = wireTo(server, `${expecting("/")}${CLOSE}\r\n`);
     await wire.has("HTTP/1.1 100 Continue\r\n\r\n");
     wire.socket.write("abc");
     await wire.ended;
@@ -421,8 +431,7 @@ describe("the signal of a request", () => {
       return gone.promise.then(() => new Response());
     });
     await ask(server, { path: "/whole" });
-    const wire = new Wire(server);
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+    const wire = wireTo(server);
     await asked.promise;
     wire.socket.destroy();
     await gone.promise;
@@ -430,28 +439,21 @@ describe("the signal of a request", () => {
   });
 });
 
-const parts = () => {
-  let left = 3;
+/** A stream of a few chunks, which then ends or breaks. */
+const parts = (breaks = false) => {
+  let left = breaks ? 2 : 3;
   return new ReadableStream({
     async pull(controller) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await aTurn();
       if (left-- > 0) controller.enqueue(bytes("abc"));
+      else if (breaks) throw new Error("a secret");
       else controller.close();
     },
   });
 };
 
-const broken = (declared?: string) => {
-  let count = 0;
-  const body = new ReadableStream({
-    async pull(controller) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (count++ < 2) controller.enqueue(bytes("abc"));
-      else throw new Error("a secret");
-    },
-  });
-  return new Response(body, declared === undefined ? {} : { headers: { "Content-Length": declared } });
-};
+const broken = (declared?: string) =>
+  new Response(parts(true), declared === undefined ? {} : { headers: { "Content-Length": declared } });
 
 describe("an answer", () => {
   it.each([
@@ -476,10 +478,7 @@ describe("an answer", () => {
   });
 
   it.each([204, 304])("of %d has no body and no length", async (status) => {
-    const text = await talk(
-      await start(() => new Response(null, { status, headers: { ETag: "x" } })),
-      `GET / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`,
-    );
+    const text = await talk(await start(() => new Response(null, { status, headers: { ETag: "x" } })), LAST_GET);
     expect(text).not.toMatch(/content-length|transfer-encoding/i);
     expect(text).toMatch(/^etag: x$/im);
     expect(text).toMatch(/\r\n\r\n$/);
@@ -522,7 +521,7 @@ describe("an answer", () => {
     const server = await start(() => new Response(body));
     const wire = new Wire(server);
     wire.socket.pause();
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`);
+    wire.socket.write(LAST_GET);
     await isStill(() => pulled);
     expect(pulled).toBeLessThan(500);
     let size = 0;
@@ -543,8 +542,7 @@ describe("an answer", () => {
       },
       cancel: () => cancelled.resolve(),
     });
-    const wire = new Wire(await start(() => new Response(body)));
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+    const wire = wireTo(await start(() => new Response(body)));
     await wire.has("data: 1");
     wire.socket.destroy();
     expect(await cancelled.promise).toBeUndefined();
@@ -552,21 +550,13 @@ describe("an answer", () => {
 
   it("is cancelled when the client has gone before it began", async () => {
     const cancelled = Promise.withResolvers<void>();
-    const asked = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<Response>();
-    const server = await start(() => {
-      asked.resolve();
-      return answered.promise;
-    });
+    const { server, asked, reply } = await startSlow();
     const connected = peerOf(server);
-    const wire = new Wire(server);
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
-    await asked.promise;
-    const closed = closeOf(await connected);
-    wire.socket.destroy();
-    await closed;
-    await new Promise((resolve) => setImmediate(resolve));
-    answered.resolve(new Response(new ReadableStream({ cancel: () => cancelled.resolve() })));
+    const wire = wireTo(server);
+    await asked;
+    await goAway(wire, await connected);
+    await aTurn();
+    reply(new Response(new ReadableStream({ cancel: () => cancelled.resolve() })));
     await cancelled.promise;
     expect(server.reports).toEqual([]);
   });
@@ -619,13 +609,12 @@ describe("an answer", () => {
     let left = 2;
     const body = new ReadableStream({
       async pull(controller) {
-        await new Promise((resolve) => setImmediate(resolve));
+        await aTurn();
         if (left > 0) controller.enqueue(bytes(`part${left--}`));
         else controller.close();
       },
     });
-    const wire = new Wire(await start(() => new Response(body), { settled }));
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}${CLOSE}\r\n`);
+    const wire = wireTo(await start(() => new Response(body), { settled }), LAST_GET);
     const first = await gate();
     expect(wire.text).toBe("");
     first();
@@ -658,8 +647,7 @@ async function startSlow() {
 describe("a stop", () => {
   it("lets requests finish, then the work behind them, and closes their connections", async () => {
     const { server, asked, reply } = await startSlow();
-    const wire = new Wire(server);
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+    const wire = wireTo(server);
     await asked;
     const order: string[] = [];
     const stopped = server.front.stop(async () => void order.push("work"));
@@ -676,16 +664,13 @@ describe("a stop", () => {
   it("waits for the work of a request whose client has gone", async () => {
     const { server, asked, reply } = await startSlow();
     const connected = peerOf(server);
-    const wire = new Wire(server);
-    wire.socket.write(`POST / HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`);
+    const wire = wireTo(server, `POST / HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`);
     await asked;
-    const closed = closeOf(await connected);
-    wire.socket.destroy();
-    await closed;
-    await new Promise((resolve) => setImmediate(resolve));
+    await goAway(wire, await connected);
+    await aTurn();
     let replied = false;
     const stopped = server.front.stop(async () => expect(replied).toBe(true));
-    await new Promise((resolve) => setImmediate(resolve));
+    await aTurn();
     replied = true;
     reply(new Response());
     expect(await stopped).toBe(true);
@@ -699,7 +684,7 @@ describe("a stop", () => {
     const peer = await peerOf(server);
     await isStill(() => peer.bytesWritten);
     const stopped = server.front.stop(async () => undefined);
-    await new Promise((resolve) => setImmediate(resolve));
+    await aTurn();
     wire.socket.resume();
     expect(await stopped).toBe(true);
     await wire.ended;
@@ -708,11 +693,9 @@ describe("a stop", () => {
 
   it("holds for requests that were only half sent when it began", async () => {
     const { server, asked, reply } = await startSlow();
-    const first = new Wire(server);
-    first.socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+    wireTo(server);
     await asked;
-    const second = new Wire(server);
-    second.socket.write("GET /v1/vaults/v/events?wait=30 HTTP/1.1\r\n");
+    const second = wireTo(server, "GET /v1/vaults/v/events?wait=30 HTTP/1.1\r\n");
     const peer = await peerOf(server);
     await isStill(() => peer.bytesRead);
     const stopped = server.front.stop(async () => undefined);
@@ -725,8 +708,7 @@ describe("a stop", () => {
 
   it("closes connections without a request", async () => {
     const server = await start(() => new Response("x"));
-    const wire = new Wire(server);
-    wire.socket.write(`GET / HTTP/1.1\r\n${HOST}\r\n`);
+    const wire = wireTo(server);
     await wire.has("\r\n\r\nx");
     expect(await server.front.stop(async () => undefined)).toBe(true);
     await wire.ended;
@@ -742,8 +724,7 @@ describe("a stop", () => {
       },
     });
     const server = await start(() => new Response(body, { headers: { "Content-Type": "text/event-stream" } }));
-    const wire = new Wire(server);
-    wire.socket.write(`GET /v1/events HTTP/1.1\r\n${HOST}Accept: text/event-stream\r\n\r\n`);
+    const wire = wireTo(server, `GET /v1/events HTTP/1.1\r\n${HOST}Accept: text/event-stream\r\n\r\n`);
     await wire.has("data: 1");
     expect(await server.front.stop(async () => undefined)).toBe(true);
     await wire.ended;
@@ -752,15 +733,14 @@ describe("a stop", () => {
 
   it("answers requests that wait for events with 503 at once", async () => {
     const { server, asked, reply } = await startSlow();
-    const wire = new Wire(server);
-    wire.socket.write(`GET /v1/vaults/v/events?wait=30 HTTP/1.1\r\n${HOST}\r\n`);
+    const wire = wireTo(server, `GET /v1/vaults/v/events?wait=30 HTTP/1.1\r\n${HOST}\r\n`);
     await asked;
     expect(await server.front.stop(async () => undefined)).toBe(true);
     await wire.ended;
     expect(wire.text).toMatch(/^HTTP\/1.1 503 /);
     expect(wire.text).toMatch(/^retry-after: 1$/im);
     reply(new Response("late"));
-    await new Promise((resolve) => setImmediate(resolve));
+    await aTurn();
     expect(server.reports).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -22,6 +22,8 @@ import { itemOf, makeVault, newDirectory, secretOf, send, type Server, spawnServ
 /** The rules of `item-vault server` as an operator meets them (docs/server.md). */
 
 const ROOT = process.getuid?.() === 0 ? ["--allow-root"] : [];
+
+const OTHER_KEYS = JSON.stringify({ active: "k1", keys: { k1: Buffer.alloc(32, 9).toString("base64") } });
 
 /** Runs a server that ends by itself. Returns its exit code and stderr. */
 async function runServer(...args: readonly string[]): Promise<{ code: number; text: string }> {
@@ -151,29 +153,18 @@ it("SIGHUP reads the secrets again, and keeps those that it has when the file is
   server.process.kill("SIGHUP");
   await expect.poll(() => server.lines.join()).toContain("were read again");
   expect(await send(server.url, replaced, "GET", "/v1/admin/vaults")).toMatchObject({ status: 200 });
-  const keys = JSON.stringify({ active: "k1", keys: { k1: Buffer.alloc(32, 9).toString("base64") } });
-  for (const wrong of [
-    "ADMIN_TOKEN=short\n",
-    readFileSync(server.secretsPath, "utf8").replace(/^ROOT_KEYS=.*$/m, `ROOT_KEYS='${keys}'`),
-  ]) {
+  const read = readFileSync(server.secretsPath, "utf8");
+  for (const spoil of [() => writeFileSync(server.secretsPath, "ADMIN_TOKEN=short\n"), () => changeRootKeys(server)]) {
     const before = server.lines.length;
-    writeFileSync(server.secretsPath, wrong);
+    spoil();
     server.process.kill("SIGHUP");
     await expect.poll(() => server.lines.slice(before).join()).toContain("stay as they were");
+    writeFileSync(server.secretsPath, read);
   }
   expect((await makeVault(server)).vault).toBeDefined();
   expect(await send(server.url, replaced, "GET", "/v1/admin/vaults")).toMatchObject({ status: 200 });
   await server.end();
 });
-
-/** A directory in which a server has stored an Item. */
-async function usedDirectory(): Promise<Pick<Server, "data" | "secretsPath">> {
-  const server = await startServer(newDirectory());
-  const { vault, token } = await makeVault(server);
-  await send(server.url, token, "POST", `/v1/vaults/${vault}/items`, itemOf(vault, "kept"));
-  await server.end();
-  return server;
-}
 
 it("a server whose log somebody deletes ends before it acknowledges what the log would lose", async () => {
   const server = await startServer(newDirectory());
@@ -208,76 +199,96 @@ it("a host of --allow-host may be that of a webhook and of an issuer, and no oth
   await server.end();
 });
 
-describe("a directory that cannot be used", () => {
-  it("that other accounts may read is refused", async () => {
-    const { data } = await usedDirectory();
-    chmodSync(data, 0o755);
-    expect(await check(data)).toEqual({ code: 5, text: expect.stringContaining("chmod 700") });
+interface Directory {
+  readonly data: string;
+  readonly secretsPath: string;
+}
+
+const databaseOf = ({ data }: Directory): string => join(data, "item-vault.db");
+
+/** Replaces the root keys in the secrets. */
+const changeRootKeys = ({ secretsPath }: Directory): void =>
+  writeFileSync(secretsPath, readFileSync(secretsPath, "utf8").replace(/^ROOT_KEYS=.*$/m, `ROOT_KEYS='${OTHER_KEYS}'`));
+
+function runSql(directory: Directory, sql: string): void {
+  const db = new DatabaseSync(databaseOf(directory));
+  db.exec(sql);
+  db.close();
+}
+
+describe("a directory in which a server has stored an Item", () => {
+  let used: Directory;
+  beforeAll(async () => {
+    const server = await startServer(newDirectory());
+    const { vault, token } = await makeVault(server);
+    await send(server.url, token, "POST", `/v1/vaults/${vault}/items`, itemOf(vault, "kept"));
+    await server.end();
+    used = server;
   });
 
-  it("whose secrets are lost is refused, and no new ones are made", async () => {
-    const { data } = await usedDirectory();
-    const { code, text } = await check(data, "--root-keys", `${data}.others`);
-    expect({ code, text }).toEqual({ code: 5, text: expect.stringContaining("original ROOT_KEYS") });
-    expect(() => statSync(`${data}.others`)).toThrow("ENOENT");
+  function copyOfUsed(): Directory {
+    const data = newDirectory();
+    cpSync(used.data, data, { recursive: true });
+    copyFileSync(used.secretsPath, `${data}.secrets`);
+    chmodSync(data, 0o700);
+    return { data, secretsPath: `${data}.secrets` };
+  }
+
+  it.each<[string, (directory: Directory) => void, string[], number, string]>([
+    ["that other accounts may read", ({ data }) => chmodSync(data, 0o755), [], 5, "chmod 700"],
+    ["whose secrets are lost", ({ secretsPath }) => rmSync(secretsPath), [], 5, "original ROOT_KEYS"],
+    ["whose secrets other accounts may read", ({ secretsPath }) => chmodSync(secretsPath, 0o644), [], 2, "chmod 600"],
+    [
+      "whose database is damaged",
+      (directory) => writeFileSync(databaseOf(directory), Buffer.from(readFileSync(databaseOf(directory))).fill(0x5a, 0, 100)),
+      [],
+      1,
+      "It is damaged: restore a backup",
+    ],
+    [
+      "that a later release has given a migration",
+      (directory) => runSql(directory, "INSERT INTO d1_migrations (name) VALUES ('9999_later.sql')"),
+      [],
+      5,
+      "later release",
+    ],
+    [
+      "that a later release has given a layout",
+      (directory) => runSql(directory, "PRAGMA user_version = 99"),
+      [],
+      5,
+      "later release",
+    ],
+  ])("%s is refused, and is left as it is", async (_, spoil, args, code, words) => {
+    const directory = copyOfUsed();
+    spoil(directory);
+    const stored = () => [readFileSync(databaseOf(directory)).toString("base64"), existsSync(directory.secretsPath)];
+    const before = stored();
+    expect(await check(directory.data, ...args)).toEqual({ code, text: expect.stringContaining(words) });
+    expect(stored()).toEqual(before);
   });
 
-  it("whose secrets other accounts may read is refused", async () => {
-    const { data, secretsPath } = await usedDirectory();
-    chmodSync(secretsPath, 0o644);
-    expect(await check(data)).toEqual({ code: 2, text: expect.stringContaining("chmod 600") });
-  });
-
-  it("whose ROOT_KEYS are other ones is refused", async () => {
-    const { data, secretsPath } = await usedDirectory();
-    const keys = JSON.stringify({ active: "k1", keys: { k1: Buffer.alloc(32, 9).toString("base64") } });
-    writeFileSync(secretsPath, readFileSync(secretsPath, "utf8").replace(/^ROOT_KEYS=.*$/m, `ROOT_KEYS='${keys}'`));
-    const { code, text } = await runServer("--data", data, ...ROOT);
-    expect({ code, text }).toEqual({ code: 7, text: expect.stringContaining("keys:") });
-  });
-
-  it("whose database is damaged is refused, and is left as it is", async () => {
-    const { data } = await usedDirectory();
-    const path = join(data, "item-vault.db");
-    const damaged = Buffer.from(readFileSync(path)).fill(0x5a, 0, 100);
-    writeFileSync(path, damaged);
-    expect(await check(data)).toEqual({ code: 1, text: expect.stringContaining("It is damaged: restore a backup") });
-    expect(readFileSync(path).equals(damaged)).toBe(true);
-  });
-
-  it.each([
-    ["a migration", "INSERT INTO d1_migrations (name) VALUES ('9999_later.sql')"],
-    ["a layout", "PRAGMA user_version = 99"],
-  ])("that a later release has given %s is refused", async (_, sql) => {
-    const { data } = await usedDirectory();
-    const db = new DatabaseSync(join(data, "item-vault.db"));
-    db.exec(sql);
-    db.close();
-    expect(await check(data)).toEqual({ code: 5, text: expect.stringContaining("later release") });
-  });
-
-  it("that is in order passes --check, which changes nothing", async () => {
-    const { data } = await usedDirectory();
-    expect(await check(data)).toEqual({ code: 0, text: expect.stringContaining("in order") });
+  it.each<[string, (directory: Directory) => void, string[], string]>([
+    ["whose ROOT_KEYS are other ones", changeRootKeys, [], "keys:"],
+    ["with a setting that is malformed", () => undefined, ["--set", "VERSIONS_KEPT=many"], "VERSIONS_KEPT is not a number"],
+  ])("%s is refused at the start", async (_, spoil, args, words) => {
+    const directory = copyOfUsed();
+    spoil(directory);
+    const { code, text } = await runServer("--data", directory.data, ...ROOT, ...args);
+    expect({ code, text }).toEqual({ code: 7, text: expect.stringContaining(words) });
   });
 
   it("with a migration that is pending passes --check, which leaves the migration to the next start", async () => {
-    const { data } = await usedDirectory();
+    const { data } = copyOfUsed();
     const release = join(mkdtempSync(join(tmpdir(), "next-")), "worker");
     cpSync(inject("release"), release, { recursive: true });
     writeFileSync(join(release, "migrations/9999_next.sql"), "CREATE TABLE next_release (id TEXT)");
     expect(await check(data, "--from", release)).toEqual({ code: 0, text: expect.stringContaining("applies 9999_next.sql") });
-    expect(await check(data)).toMatchObject({ code: 0 });
-  });
-
-  it("that does not exist fails --check, which makes neither it nor its secrets", async () => {
-    const data = newDirectory();
-    expect(await check(data)).toEqual({ code: 5, text: expect.stringContaining("has no data") });
-    expect([existsSync(data), existsSync(`${data}.secrets`)]).toEqual([false, false]);
+    expect(await check(data)).toEqual({ code: 0, text: expect.stringContaining("in order") });
   });
 
   it("whose secrets systemd shows to the group is used, if they are its credential", async () => {
-    const { data, secretsPath } = await usedDirectory();
+    const { data, secretsPath } = copyOfUsed();
     const folder = mkdtempSync(join(tmpdir(), "credentials-"));
     copyFileSync(secretsPath, join(folder, "item-vault"));
     chmodSync(join(folder, "item-vault"), 0o440);
@@ -286,11 +297,20 @@ describe("a directory that cannot be used", () => {
     expect([child.exitCode, lines.join("\n")]).toEqual([0, expect.stringContaining("in order")]);
   });
 
-  it("with a setting that is malformed is refused", async () => {
-    const { data } = await usedDirectory();
-    const { code, text } = await runServer("--data", data, ...ROOT, "--set", "VERSIONS_KEPT=many");
-    expect({ code, text }).toEqual({ code: 7, text: expect.stringContaining("VERSIONS_KEPT is not a number") });
+  it("opens on another machine as a copy of the data and its secrets", async () => {
+    const other = await startServer(copyOfUsed().data);
+    const { token, vault } = await makeVault(other);
+    expect(await send(other.url, token, "GET", `/v1/vaults/${vault}/items`)).toMatchObject({ status: 200, body: [] });
+    const { body } = await send(other.url, secretOf(used, "ADMIN_TOKEN"), "GET", "/v1/admin/vaults");
+    expect(body).toContainEqual(expect.objectContaining({ items: 1 }));
+    await other.end();
   });
+});
+
+it("a directory that does not exist fails --check, which makes neither it nor its secrets", async () => {
+  const data = newDirectory();
+  expect(await check(data)).toEqual({ code: 5, text: expect.stringContaining("has no data") });
+  expect([existsSync(data), existsSync(`${data}.secrets`)]).toEqual([false, false]);
 });
 
 it("a port that is in use is refused in words", async () => {
@@ -302,25 +322,8 @@ it("a port that is in use is refused in words", async () => {
   expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining("the port is already in use") });
 });
 
-it("a copy of the data and its secrets opens on another machine", async () => {
-  const server = await startServer(newDirectory());
-  const { vault, token } = await makeVault(server);
-  await send(server.url, token, "POST", `/v1/vaults/${vault}/items`, itemOf(vault, "copied"));
-  await server.end();
-  const data = newDirectory();
-  mkdirSync(data, { mode: 0o700 });
-  copyFileSync(join(server.data, "item-vault.db"), join(data, "item-vault.db"));
-  copyFileSync(server.secretsPath, `${data}.secrets`);
-  const other = await startServer(data);
-  const { body } = await send(other.url, token, "GET", `/v1/vaults/${vault}/items`);
-  expect(body).toEqual([expect.objectContaining({ title: "copied" })]);
-  expect(secretOf(other, "ADMIN_TOKEN")).toBe(secretOf(server, "ADMIN_TOKEN"));
-  await other.end();
-});
-
 /** Sends `GET /heartbeat` with a header `Host`, which `fetch` does not allow. */
 async function rawStatus(address: string, port: number, host: string): Promise<number> {
-  const { connect } = await import("node:net");
   const socket = connect(port, address);
   socket.end(`GET /heartbeat HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const [chunk] = (await once(socket, "data")) as [Buffer];
