@@ -31,7 +31,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/store/commit/": WRITES,
   "src/vault/": WRITES,
   "src/store/backup/": ["test/pure/backup", "test/backup"],
-  "src/store/restore/": ["test/backup/restore", "test/backup/kept-for-restores", "test/api/restore-drill"],
+  "src/store/restore/": ["test/backup/restore", "test/backup/pruning", "test/api/restore-drill"],
   "src/store/verify/": ["test/verify"],
   "src/store/contents/": ["test/files", ...named("promises", "vault-deletion clean-up")],
   "src/store/tokens/": [

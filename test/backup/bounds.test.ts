@@ -2,13 +2,24 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { NAMED_MAX, REGISTRY } from "../../src/model/backup.ts";
-import { backUpAll, backUp, newestOf, snapshotsOf } from "../support/backup.ts";
+import {
+  afterSlices,
+  backUp,
+  backUpAll,
+  expectSameRows,
+  healthOfBackups,
+  newestOf,
+  rowOf,
+  snapshotsOf,
+  stateOf,
+} from "../support/backup.ts";
 import { sleep, watchBucket, wrapDatabase } from "../support/bindings.ts";
 import { DAY } from "../support/faults.ts";
-import { changeManifest, vaultWithItem } from "../support/restores.ts";
+import { changeManifest, restore, vaultWithItem } from "../support/restores.ts";
 import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { isLong } from "../support/runs.ts";
-import { makeVault, send } from "../support/service.ts";
+import { login, seedItems } from "../support/seed.ts";
+import { freshVault, LOGIN, makeVault } from "../support/service.ts";
 
 /** Backups of vaults with much of something, and the calls of their steps (contract 21). */
 
@@ -81,8 +92,7 @@ describe("a step of a backup", () => {
     const service = await serviceWith({}, { DB });
     expect(await runJob(service, { kind: "backup" })).toMatchObject({ state: "done" });
     expect({ isLost, vault }).toMatchObject({ isLost: true });
-    const { body } = await send("GET", "/health", { env: {} });
-    const { message } = body.dependencies.find((one: { service: string }) => one.service === "backups");
+    const { message } = await healthOfBackups();
     expect(message).toContain(new Date((await newestOf(REGISTRY)).manifest.at).toISOString());
   });
 });
@@ -98,6 +108,38 @@ const addFiles = (vault: string, item: string, count: number) =>
     .run();
 
 describe("a backup", () => {
+  it("beside writes between all of its D1 calls ends, and stores at most four times the bytes of the vault (21.3)", async () => {
+    const { vault, items, call } = await vaultWithItem();
+    const fields = [1, 2, 3, 4, 5, 6].map((label) => ({ label: `${label}`, value: "x".repeat(50_000) }));
+    const made = [1, 2].map(async (n) => call("POST", items, { body: { ...LOGIN, title: `${n}`, fields } }));
+    const ids = (await Promise.all(made)).map(({ body }) => body.id as string);
+    let written = 0;
+    const write = async () => {
+      written++;
+      const body = [{ op: "replace", path: "/title", value: `${written}` }];
+      for (const id of ids) await call("PATCH", `${items}/${id}`, { body });
+    };
+    for (let version = 0; version < 5; version++) await write();
+    expect(await backUp(vault, { env: afterSlices(write) })).toMatchObject({ state: "done", snapshot: 1 });
+    const { objects } = await env.BACKUPS.list({ prefix: `vaults/${vault}/parts/` });
+    const stored = objects.reduce((sum, { size }) => sum + size, 0);
+    expect(stored).toBeLessThanOrEqual(4 * Number((await rowOf(vault))!["sealed_bytes"]));
+  });
+
+  it.each(isLong ? [100, 10_000] : [100])("and a restore of %i Items are whole", async (count) => {
+    const { vault } = await freshVault();
+    await seedItems(
+      env,
+      vault,
+      Array.from({ length: count }, (_, index) => login(vault, `Item ${index}`, { tags: ["x".repeat(800)] })),
+    );
+    const { rows: before } = await stateOf(vault);
+    await backUp(vault);
+    await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
+    expect(await restore({ vault })).toMatchObject({ status: 200, body: { items: count } });
+    expectSameRows((await stateOf(vault)).rows, before);
+  });
+
   it.runIf(isLong)("ends although one Item with 6,100 Files is written every 250 ms while D1 takes 70 ms", async () => {
     const { vault, id } = await vaultWithItem();
     await addFiles(vault, id, 6_100);

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { wrapDatabase } from "../support/bindings.ts";
-import { backUp, backUpAll, newestOf, rowsInDatabase, snapshotsOf } from "../support/backup.ts";
+import { backUp, backUpAll, newestOf, snapshotsOf, stateOf } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { restore } from "../support/restores.ts";
@@ -30,8 +30,7 @@ async function freshChain() {
   const destroy = async (id: string) => (await remove(id), done("DELETE", deletedPath(id)));
   /** The rows of the vault but its log, whose entries of reads may come at any time, and the contents that clients download. */
   const state = async () => {
-    const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
-    const row = await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
+    const { rows, row } = await stateOf(vault);
     const files = rows["files"]!.map(async ({ id }) => bytesOf(await fresh.download(String(id))));
     return { rows, row, contents: await Promise.all(files) };
   };

@@ -4,8 +4,7 @@ import { missingContentsOf } from "../../src/model/backup.ts";
 import { seeded } from "../support/bindings.ts";
 import { backUp, newestOf, rowsInDatabase, rowsOfParts } from "../support/backup.ts";
 import { lengthOf, pattern } from "../support/files.ts";
-import { isLong, runs } from "../support/runs.ts";
-import { login, seedItems } from "../support/seed.ts";
+import { runs } from "../support/runs.ts";
 import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 
@@ -59,18 +58,4 @@ async function expectSameAfterWrites(seed: number): Promise<void> {
 // oxlint-disable-next-line vitest/expect-expect
 it("a snapshot that shares parts with the ones before has all rows, after random writes", async () => {
   for (let seed = 1; seed <= runs(2, 200); seed++) await expectSameAfterWrites(seed);
-});
-
-it.runIf(isLong)("10,000 Items are backed up", async () => {
-  const vault = await makeVault();
-  await seedItems(
-    env,
-    vault,
-    Array.from({ length: 10_000 }, (_, index) => login(vault, `Item ${index}`, { tags: ["x".repeat(800)] })),
-  );
-  const begun = Date.now();
-  const made = await backUp(vault);
-  const seconds = (Date.now() - begun) / 1_000;
-  console.log(`10,000 Items: ${seconds.toFixed(1)} s, ${made.rows} rows, ${made.bytes} bytes`);
-  expect(made).toMatchObject({ state: "done" });
 });

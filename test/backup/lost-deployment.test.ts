@@ -1,13 +1,19 @@
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
-import { backUpAll, newestOf } from "../support/backup.ts";
-import { freshFile } from "../support/files.ts";
-import { send } from "../support/service.ts";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { openKeyring } from "../../src/crypto/keyring.ts";
+import { REGISTRY } from "../../src/model/backup.ts";
+import { presentManifest } from "../../src/store/backup/manifest.ts";
+import { manifestKey } from "../../src/store/backup/object-keys.ts";
+import { backUpAll, healthOfBackups, newestOf, snapshotsOf, valueOf } from "../support/backup.ts";
 import { emptyBucket } from "../support/empty-bucket.ts";
-import { restore } from "../support/restores.ts";
+import { freshFile } from "../support/files.ts";
+import { changeManifest, loseEverything, restore, restoreAll } from "../support/restores.ts";
 import { run, verifyAll } from "../verify/support/verify.ts";
 
-/** The row of the table `deployment` has the id that each backup names. Its loss is named (contract 22.4). */
+/**
+ * The row of the table `deployment` has the id that each backup names: its loss is named (contract 22.4). The loss of the database, and what a
+ * new, empty one makes of the bucket of backups (contract 21.6 and 21.25).
+ */
 
 const LOSSES = [
   ["lost", "DELETE FROM deployment"],
@@ -16,45 +22,83 @@ const LOSSES = [
 
 const idOf = () => env.DB.prepare("SELECT id FROM deployment").first<string>("id");
 
-const healthOfBackups = async () => {
-  const { body } = await send("GET", "/health", { env: {} });
-  return body.dependencies.find(({ service }: { service: string }) => service === "backups");
-};
+/** Makes a backup and loses the row. Returns what puts the row back, too. */
+async function loseRow(sql: string) {
+  const { vault } = await freshFile();
+  await backUpAll();
+  const id = (await idOf())!;
+  await run(sql);
+  const putBack = async () => {
+    await run("DELETE FROM deployment");
+    await run("INSERT INTO deployment (id) VALUES (?1)", id);
+  };
+  return { vault, id, putBack };
+}
 
 describe.each(LOSSES)("a row of the deployment that is %s", (_, sql) => {
   beforeEach(() => emptyBucket(env.BACKUPS));
 
   it("is named by /health and by `verify`", async () => {
-    await freshFile();
-    await backUpAll();
-    const id = (await idOf())!;
-    await run(sql);
+    const { putBack } = await loseRow(sql);
     expect(await healthOfBackups()).toMatchObject({ status: "WARNING", message: expect.stringContaining("table deployment") });
     expect((await verifyAll()).findings).toMatchObject([{ kind: "schema_incomplete", table: "deployment" }]);
-    await run("DELETE FROM deployment");
-    await run("INSERT INTO deployment (id) VALUES (?1)", id);
+    await putBack();
   });
 
   it("ends a backup as `misconfigured`, until it is put back (21.6)", async () => {
-    const { vault } = await freshFile();
-    await backUpAll();
-    const id = (await idOf())!;
-    await run(sql);
+    const { vault, id, putBack } = await loseRow(sql);
     expect(await backUpAll()).toMatchObject({ state: "failed", reason: "misconfigured" });
-    await run("DELETE FROM deployment");
-    await run("INSERT INTO deployment (id) VALUES (?1)", id);
+    await putBack();
     expect(await backUpAll()).toMatchObject({ state: "done" });
-    const { manifest } = await newestOf(vault);
-    expect(manifest.deployment).toBe(id);
+    expect((await newestOf(vault)).manifest.deployment).toBe(id);
   });
 
   it("keeps no vault from a restore", async () => {
-    const { vault } = await freshFile();
-    await backUpAll();
-    const id = (await idOf())!;
-    await run(sql);
+    const { vault, putBack } = await loseRow(sql);
     expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { state: "done" } });
-    await run("DELETE FROM deployment");
-    await run("INSERT INTO deployment (id) VALUES (?1)", id);
+    await putBack();
+  });
+});
+
+describe("a database that was never used, beside a bucket with backups", () => {
+  let vault: string;
+  /** The number of the registry that has the vault. */
+  let number: number;
+
+  beforeAll(async () => {
+    await emptyBucket(env.BACKUPS);
+    await loseEverything();
+    vault = (await freshFile()).vault;
+    await backUpAll();
+    number = (await snapshotsOf(REGISTRY)).at(-1)!;
+    await loseEverything();
+  });
+
+  it("gets no backup, and /health says that it is not restored yet", async () => {
+    expect(await backUpAll()).toMatchObject({ state: "failed", reason: "not_restored" });
+    expect((await snapshotsOf(REGISTRY)).at(-1)).toBe(number);
+    expect(await healthOfBackups()).toMatchObject({ status: "WARNING", message: expect.stringContaining("Not restored yet") });
+  });
+
+  it("is restored from the newest registry that is authentic and has vaults, and names those that it skips", async () => {
+    const { manifest } = await newestOf(REGISTRY);
+    await changeManifest(
+      { vault: REGISTRY, number },
+      { number: number + 1, snapshots: [] },
+      { vault: REGISTRY, number: number + 1 },
+    );
+    const other = valueOf(await openKeyring(JSON.stringify({ active: "k9", keys: { k9: btoa("9".repeat(32)) } })));
+    const foreign = await presentManifest(other, { ...manifest, number: number + 2, snapshots: [] });
+    await env.BACKUPS.put(manifestKey(REGISTRY, number + 2), foreign);
+    const skipped = [
+      { snapshot: number + 2, reason: expect.stringContaining("the root key k9") },
+      { snapshot: number + 1, reason: "it has no vaults" },
+    ];
+    expect(await restore({ dryRun: true })).toMatchObject({ status: 200, body: { snapshot: number, skipped, vaults: 1 } });
+    expect((await restore({ dryRun: true, snapshot: number })).body).toMatchObject({ snapshot: number, skipped: [], vaults: 1 });
+    expect(await restore({ dryRun: true, snapshot: number + 2 })).toMatchObject({ status: 422 });
+    await restoreAll();
+    expect(await restore({ vault, dryRun: true })).toMatchObject({ status: 200, body: { existing: "older" } });
+    expect(await healthOfBackups()).not.toMatchObject({ message: expect.stringContaining("Not restored yet") });
   });
 });

@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { emptyBucket } from "../support/empty-bucket.ts";
-import { backUp, backUpAll, snapshotsOf } from "../support/backup.ts";
-import { wrapBucket } from "../support/bindings.ts";
+import { backUp, backUpAll, failingFor, snapshotsOf } from "../support/backup.ts";
 import { listedKey, newStages, rewrapAll, type Stages } from "../support/root-keys.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 import { admin, makeToken, makeVault } from "../support/service.ts";
@@ -85,16 +84,6 @@ describe("a root key", () => {
     await rewrapAll(staged);
   });
 });
-
-/** The bucket BACKUPS, which stores nothing of a vault. */
-const failingFor = (vault: string): R2Bucket =>
-  wrapBucket(
-    {
-      put: (...call: Parameters<R2Bucket["put"]>) =>
-        call[0].includes(vault) ? Promise.reject(new Error("R2 does not answer")) : env.BACKUPS.put(...call),
-    },
-    env.BACKUPS,
-  );
 
 describe("a root key that nothing but one thing in the newest backup needs", () => {
   /** What is made under k1 before the newest backup, which is under the new key as all else. */

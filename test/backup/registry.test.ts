@@ -4,13 +4,12 @@ import { REGISTRY } from "../../src/model/backup.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import { DAY, HOUR } from "../../src/model/time.ts";
 import { startBackup } from "../../src/scheduled.ts";
-import { backUp, backUpAll, backUpJob, newestOf, snapshotsOf } from "../support/backup.ts";
+import { backUp, backUpAll, failingFor, healthOfBackups, keysIn, laterBy, newestOf, snapshotsOf } from "../support/backup.ts";
 import { canary, captureLog, found } from "../support/canary.ts";
 import { countingBucket, wrapBucket, wrapDatabase } from "../support/bindings.ts";
-import { endOfJob, inOperator, JOBS, runJob, serviceWith, startJob } from "../support/jobs.ts";
+import { endOfJob, inOperator, JOBS, runJob, type Service, serviceWith, startJob } from "../support/jobs.ts";
 import { advanceClock } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
-import { restore } from "../support/restores.ts";
 import { recordingQueue } from "../support/activity.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
@@ -19,14 +18,6 @@ import { UNDER_LOAD } from "../support/waits.ts";
 
 const lines = captureLog();
 afterEach(() => void vi.useRealTimers());
-
-let daysPassed = 0;
-/** Advances the clock by days, also beyond the times of the tests before: backups are never younger than what they follow. */
-function laterBy(days: number): void {
-  vi.useRealTimers();
-  daysPassed += days;
-  advanceClock(daysPassed * DAY);
-}
 
 const allVaults = async (): Promise<string[]> =>
   (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
@@ -41,13 +32,6 @@ async function registryRows(table: string) {
         rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))),
       ),
   );
-}
-
-const keysIn = async (prefix: string): Promise<string[]> => (await env.BACKUPS.list({ prefix })).objects.map(({ key }) => key);
-
-async function dependency(bindings: Partial<Env> = {}) {
-  const { body } = await send("GET", "/health", { env: bindings });
-  return body.dependencies.find(({ service }: { service: string }) => service === "backups");
 }
 
 /** Lists all but the folders, which only the deletion of old snapshots lists. */
@@ -80,11 +64,13 @@ describe("the registry", () => {
 
   it("is not in the log of the admin, only the job and the list of the objects are (21.11)", async () => {
     const { rows: entries, bindings } = recordingQueue();
-    const { id } = await backUpJob({}, bindings);
+    const service = await serviceWith(bindings);
+    const id = await startJob(service, { kind: "backup" });
+    await expect.poll(() => entries.length, UNDER_LOAD).toBe(1); // a flush takes those that nobody has looked at for two seconds
+    await endOfJob(service, id);
     await admin("GET", "/v1/admin/backups/objects", { env: bindings });
     await admin("GET", "/v1/admin/backups/objects?after=0", { env: bindings });
     await expect.poll(() => entries.length, UNDER_LOAD).toBe(3);
-    expect(id).toMatch(/^[0-9a-f-]{36}$/);
     expect(entries).toMatchObject([
       { action: "CREATE", resource: "JOB" },
       { action: "READ", resource: "BACKUP" },
@@ -118,104 +104,28 @@ describe("the registry", () => {
   });
 });
 
-describe("old snapshots", () => {
-  it("are deleted with the parts that only they name, and those of vaults that were deleted before (21.12)", async () => {
-    const BACKUPS_KEPT = 2 as Env["BACKUPS_KEPT"];
-    const { vault, items, call } = await freshFile();
-    const { vault: gone } = await freshFile();
-    for (let n = 0; n < 4; n++) {
-      await call("POST", items, { body: { ...LOGIN, title: `${n}` } });
-      if (n === 1) await admin("DELETE", `/v1/admin/vaults/${gone}`);
-      laterBy(2);
-      await backUp(vault, { full: true });
-      expect(await backUpAll({ BACKUPS_KEPT })).toMatchObject({ state: "done" });
-    }
-    expect(await snapshotsOf(vault)).toEqual([3, 4]);
-    expect(await snapshotsOf(REGISTRY)).toHaveLength(2);
-    expect([await keysIn(`vaults/${gone}`), await keysIn(`contents/${gone}`)]).toEqual([[], []]);
-    expect(await keysIn(`contents/${vault}`)).toHaveLength(1);
-    expect((await newestOf(vault)).parts.length).toBeGreaterThan(0);
-  });
+interface StoredJob extends Record<string, SqlStorageValue> {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+}
 
-  it("stay while they are younger than BACKUPS_KEPT days, however many backups are made since (21.12)", async () => {
-    const BACKUPS_KEPT = 2 as Env["BACKUPS_KEPT"];
-    laterBy(3);
-    const { vault } = await freshFile();
-    await backUpAll({ BACKUPS_KEPT });
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    for (let n = 0; n < 4; n++) {
-      advanceClock(1_000); // what goes is older than the oldest backup that is kept
-      await backUpAll({ BACKUPS_KEPT });
-    }
-    expect(await snapshotsOf(vault)).toEqual([1]);
-    expect(await restore({ vault })).toMatchObject({ status: 200 });
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    laterBy(3);
-    for (let n = 0; n < 2; n++) await backUpAll({ BACKUPS_KEPT });
-    expect(await snapshotsOf(vault)).toEqual([]);
-  });
+const jobsOf = (service: Service): Promise<StoredJob[]> =>
+  inOperator(service, (sql) => sql.exec<StoredJob>("SELECT id, kind, state FROM jobs ORDER BY created_at, kind DESC").toArray());
 
-  it("are deleted without a look at each kept backup because of a vault that is new (21.12)", async () => {
-    const BACKUPS_KEPT = 1 as Env["BACKUPS_KEPT"];
-    laterBy(3);
-    await makeVault();
-    for (let n = 0; n < 10; n++) await backUpAll({ BACKUPS_KEPT });
-    laterBy(1.5);
-    for (let n = 0; n < 10; n++) await backUpAll({ BACKUPS_KEPT: 2 });
-    await backUp(await makeVault());
-    let registries = 0;
-    const get = (key: string) => {
-      registries += key.startsWith(`vaults/${REGISTRY}/`) ? 1 : 0;
-      return env.BACKUPS.get(key);
-    };
-    const BACKUPS = wrapBucket({ get }, env.BACKUPS);
-    expect(await backUpAll({ BACKUPS, BACKUPS_KEPT })).toMatchObject({ state: "done" });
-    expect(await snapshotsOf(REGISTRY)).toHaveLength(11);
-    // Once those that go, and in each step the oldest one that stays; some 200 when every kept one is loaded in each step for the new vault.
-    expect(registries, "loaded registries").toBeLessThan(60);
-  });
+/** The hourly run of a time. */
+const startNightly = ({ bindings }: Service, now: number) => startBackup({ ...env, ...bindings }, now);
 
-  it("are looked through once in a night, on whatever day of the 28 it is (21.12)", async () => {
-    await makeVault();
-    for (let day = 0; day < 28; day++) {
-      laterBy(1);
-      expect(await backUpAll({ BACKUPS_KEPT: 1 })).toMatchObject({ state: "done" });
-    }
-  });
-
-  it("stay while a kept backup names them, also those of a vault that was deleted and restored without a change (21.12)", async () => {
-    const BACKUPS_KEPT = 3 as Env["BACKUPS_KEPT"];
-    const { vault } = await freshFile();
-    const backUpVaults = async () => backUpAll({ BACKUPS_KEPT });
-    await backUpVaults();
-    await admin("DELETE", `/v1/admin/vaults/${vault}`);
-    await backUpVaults();
-    await backUpVaults();
-    await restore({ vault });
-    await backUpVaults();
-    expect((await newestOf(REGISTRY)).manifest.snapshots).toContainEqual(expect.objectContaining({ vault, number: 1 }));
-    expect(await snapshotsOf(vault)).toEqual([1]);
-    expect(await keysIn(`contents/${vault}`)).toHaveLength(1);
-  });
-});
-
-/** Runs the hourly run of a time, and the job that it has started. Out: the job; `undefined`: it has started none. */
+/** Runs the hourly run of a time, and the job that it has started. Returns undefined if it has started none. */
 async function nightlyJob(now: number, bindings: Partial<Env> = {}): Promise<any> {
   const service = await serviceWith(bindings);
-  await startBackup({ ...env, ...service.bindings }, now);
-  const [row] = await inOperator(service, (sql) => sql.exec<{ id: string }>("SELECT id FROM jobs").toArray());
+  await startNightly(service, now);
+  const [row] = await jobsOf(service);
   return row && endOfJob(service, row.id);
 }
 
 /** 17 minutes after the beginning of the hour of the backup of a day. */
 const night = (day: number): number => Date.parse("2026-11-22T00:17:00Z") + env.BACKUP_HOUR * HOUR + day * DAY;
-
-/** The bucket BACKUPS, which fails for the objects of a vault. */
-function failingFor(vault: string): R2Bucket {
-  const put = (...call: Parameters<R2Bucket["put"]>) =>
-    call[0].includes(vault) ? Promise.reject(new Error("R2 does not answer")) : env.BACKUPS.put(...call);
-  return wrapBucket({ put }, env.BACKUPS);
-}
 
 describe("a backup that is stopped", () => {
   it("leaves the snapshots that it has finished (contract 26.5)", async () => {
@@ -243,46 +153,39 @@ describe("the nightly backup", () => {
 
   it("is one job although the cron trigger comes twice (21.10)", async () => {
     const service = await serviceWith({});
-    for (const minutes of [0, 1]) await startBackup({ ...env, ...service.bindings }, night(1) + minutes * 60_000);
-    const jobs = () => inOperator(service, (sql) => sql.exec<{ id: string }>("SELECT id FROM jobs").toArray());
-    expect(await jobs()).toHaveLength(1);
-    await endOfJob(service, (await jobs())[0]!.id);
-    await startBackup({ ...env, ...service.bindings }, night(2));
-    expect(await jobs()).toHaveLength(2);
-    for (const { id } of await jobs()) await endOfJob(service, id);
+    for (const minutes of [0, 1]) await startNightly(service, night(1) + minutes * 60_000);
+    const [first, ...others] = await jobsOf(service);
+    expect(others).toEqual([]);
+    await endOfJob(service, first!.id);
+    await startNightly(service, night(2));
+    const jobs = await jobsOf(service);
+    expect(jobs).toHaveLength(2);
+    for (const { id } of jobs) await endOfJob(service, id);
   });
 
   it("is started by a later run of the night when the operator did not answer the first one, and by none after four hours (21.10)", async () => {
     const service = await serviceWith({});
     const silent = { getByName: () => ({ create: () => Promise.reject(new Error("lost")) }) } as unknown as Env["OPERATOR"];
-    await expect(startBackup({ ...env, ...service.bindings, OPERATOR: silent }, night(5))).rejects.toThrow(
-      "start the nightly backup",
-    );
+    await expect(startBackup({ ...env, OPERATOR: silent }, night(5))).rejects.toThrow("start the nightly backup");
     const idsAfter = async (hours: number) => {
-      await startBackup({ ...env, ...service.bindings }, night(5) + hours * HOUR);
-      return inOperator(service, (sql) => sql.exec<{ id: string }>("SELECT id FROM jobs").toArray());
+      await startNightly(service, night(5) + hours * HOUR);
+      return (await jobsOf(service)).map(({ id }) => id);
     };
-    expect(await idsAfter(4)).toHaveLength(0);
+    expect(await idsAfter(4)).toEqual([]);
     const [job] = await idsAfter(1);
     for (const hours of [2, 3, 4, 23]) expect(await idsAfter(hours)).toEqual([job]);
-    await endOfJob(service, job!.id);
+    await endOfJob(service, job!);
   });
 
   it("waits until a job that excludes it has ended (21.10)", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const service = await serviceWith({}, { DB: wrapDatabase(env.DB, { before: () => promise }) });
     const verify = await startJob(service, { kind: "verify", repair: true });
-    await startBackup({ ...env, ...service.bindings }, night(3));
-    const states = async () =>
-      inOperator(service, (sql) =>
-        sql.exec<{ state: string }>("SELECT state FROM jobs ORDER BY created_at, kind DESC").toArray(),
-      );
-    await expect.poll(states).toMatchObject([{ state: "running" }, { state: "waiting" }]);
+    await startNightly(service, night(3));
+    await expect.poll(() => jobsOf(service)).toMatchObject([{ state: "running" }, { state: "waiting" }]);
     resolve();
     await endOfJob(service, verify);
-    const [{ id }] = (await inOperator(service, (sql) =>
-      sql.exec<{ id: string }>("SELECT id FROM jobs WHERE kind = 'backup'").toArray(),
-    )) as [{ id: string }];
+    const { id } = (await jobsOf(service)).find(({ kind }) => kind === "backup")!;
     expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
   });
 
@@ -309,7 +212,7 @@ describe("the nightly backup", () => {
     const { snapshots } = (await newestOf(REGISTRY)).manifest;
     expect(snapshots).toContainEqual(expect.objectContaining({ vault: failing, number: 1 }));
     expect(snapshots).toContainEqual(expect.objectContaining({ vault: other, number: 2 }));
-    expect(await dependency()).toMatchObject({ status: "WARNING", message: expect.stringContaining("1 vaults") });
+    expect(await healthOfBackups()).toMatchObject({ status: "WARNING", message: expect.stringContaining("1 vaults") });
     await backUpAll();
   });
 
@@ -376,14 +279,14 @@ describe("an operator", () => {
     expect(text).toMatch(new RegExp(`^item_vault_backup_vaults ${(await allVaults()).length}$`, "m"));
     expect(text).toMatch(/^item_vault_backup_vaults_behind 0$/m);
     expect(text).toMatch(/^item_vault_backup_bytes [1-9]\d+$/m);
-    expect(await dependency({})).toMatchObject({
+    expect(await healthOfBackups()).toMatchObject({
       status: "ACTIVE",
       message: expect.stringContaining("The last backup is of 20"),
     });
     await env.DB.prepare("UPDATE counters SET value = value - 4 * 86400000 WHERE name = 'backup_at'").run();
     onTestFinished(async () => void (await backUpAll()));
-    expect(await dependency({})).toMatchObject({ status: "WARNING" });
-    expect(await dependency({ BACKUP_HOUR: "off" as never })).toMatchObject({ status: "ACTIVE" });
+    expect(await healthOfBackups()).toMatchObject({ status: "WARNING" });
+    expect(await healthOfBackups({ BACKUP_HOUR: "off" as never })).toMatchObject({ status: "ACTIVE" });
   });
 
   it("of a wrangler.toml without the bucket gets a 503, and nothing else breaks (21.14)", async () => {
@@ -396,7 +299,7 @@ describe("an operator", () => {
     ];
     for (const path of paths)
       expect((await admin("GET", path, { env: bindings })).headers.get("Item-Vault-Error")).toBe("misconfigured");
-    expect(await dependency(bindings)).toEqual({
+    expect(await healthOfBackups(bindings)).toEqual({
       service: "backups",
       status: "WARNING",
       message: "BACKUPS is missing: there are no backups",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { deleteSlice } from "../../src/store/commit/deleted-vaults.ts";
-import { backUp, backUpAll, newestOf, rowsInDatabase, snapshotsOf } from "../support/backup.ts";
+import { backUp, backUpAll, newestOf, rowOf, snapshotsOf, stateOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { fullVault } from "../support/full-vault.ts";
 import { damagePart, loseEverything, restore, vaultWithItem } from "../support/restores.ts";
@@ -58,16 +58,14 @@ describe("a restore that is asked for again", () => {
   it("continues with the same snapshot of a vault, also when the bucket has a newer one (21.20)", async () => {
     const { vault, call, items, id } = await vaultWithItem();
     await backUp(vault);
-    const { activity: _, log_segments: __, ...before } = await rowsInDatabase(vault);
+    const { rows: before } = await stateOf(vault);
     await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "Later" }] });
     await backUp(vault);
-    const isGone = async () => (await env.DB.prepare("SELECT 1 FROM vaults WHERE id = ?").bind(vault).first()) === null;
-    const lose = async () => ((await isGone()) ? Promise.reject(new Error("D1_ERROR: lost")) : undefined);
+    const lose = async () => ((await rowOf(vault)) ? undefined : Promise.reject(new Error("D1_ERROR: lost")));
     const DB = wrapDatabase(env.DB, { before: lose });
     expect(await restore({ vault, snapshot: 1, overwrite: true }, { DB })).toMatchObject({ status: 503 });
     expect(await restore({ vault })).toMatchObject({ status: 200, body: { snapshot: 1 } });
-    const { activity: ___, log_segments: ____, ...after } = await rowsInDatabase(vault);
-    expect(after).toEqual(before);
+    expect((await stateOf(vault)).rows).toEqual(before);
   });
 });
 
@@ -82,11 +80,6 @@ async function latePurge(vault: string): Promise<() => Promise<unknown>> {
   expect(await deleteSlice(DB, vault)).toMatchObject({ ok: false });
   return () => env.DB.batch(late);
 }
-
-const stateOf = async (vault: string) => {
-  const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
-  return { rows, row: await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first() };
-};
 
 describe("a late step of `purge`", () => {
   it("deletes no row of a vault that is being restored, whenever it takes effect (21.22, 21.24)", async () => {

@@ -1,10 +1,9 @@
-import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { backUp, rowsInDatabase } from "../support/backup.ts";
+import { backUp, rowsInDatabase, stateOf, writesOf } from "../support/backup.ts";
 import { sleep, wrapDatabase } from "../support/bindings.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { endOfJob, JOBS, operatorOf, type Service, serviceWith, startJob, tryAgain } from "../support/jobs.ts";
+import { endOfJob, JOBS, killOperator, type Service, serviceWith, startJob, tryAgain } from "../support/jobs.ts";
 import { runs } from "../support/runs.ts";
 import { admin } from "../support/service.ts";
 
@@ -14,11 +13,9 @@ let vault: string;
 let before: unknown;
 let contents: string[];
 
-async function stateOf() {
-  const { activity = [], ...rows } = await rowsInDatabase(vault);
-  const row = await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
+async function currentState() {
   const marks = (await env.DB.prepare("SELECT * FROM restores WHERE vault_id = ?").bind(vault).all()).results;
-  return { rows, row, marks, writes: activity.filter(({ sequence }) => sequence !== null) };
+  return { ...(await stateOf(vault)), marks, writes: writesOf(await rowsInDatabase(vault)) };
 }
 
 const restoredEntries = () =>
@@ -29,7 +26,7 @@ beforeAll(async () => {
   ({ vault } = fresh);
   await fresh.call("PATCH", fresh.path, { body: [{ op: "replace", path: "/title", value: "Other" }] });
   await backUp(vault);
-  before = await stateOf();
+  before = await currentState();
   contents = await objectsOf(vault);
 });
 
@@ -48,7 +45,7 @@ async function damageVault(): Promise<void> {
 /** The vault is as the snapshot has it, and its log has one entry of this restore. */
 async function expectRestored(job: { state: string; result: object; findings: unknown[] }): Promise<void> {
   expect(job).toMatchObject({ state: "done", findings: [], result: { restored: { vaults: 1, snapshot: 1 } } });
-  expect(await stateOf()).toEqual(before);
+  expect(await currentState()).toEqual(before);
   expect(await objectsOf(vault)).toEqual(contents);
   expect(await restoredEntries()).toBe(++entries);
 }
@@ -80,10 +77,6 @@ const FAULTY: Readonly<Record<string, (fault: Fault) => Partial<Env>>> = {
 };
 
 const body = () => ({ kind: "restore", vault, overwrite: true });
-
-/** Ends the operator as a lack of memory does. Its next instance has the bindings of all tests. */
-const kill = (service: Service): Promise<unknown> =>
-  runInDurableObject(operatorOf(service), (_, state) => state.abort("killed")).catch(() => undefined);
 
 /** In the short run some calls: FILES has few of them. */
 const everyOf = (binding: string): number => runs(binding === "FILES" ? 2 : 8, 1);
@@ -136,7 +129,7 @@ const silence = () => new Promise<never>(() => undefined);
 describe("a restore that is killed", () => {
   it.each(["before", "after"] as const)("in a step, %s a call of D1, ends with the state of the snapshot", async (when) => {
     const faults = await atEachCall("DB", when, silence, async (service) => {
-      await kill(service);
+      await killOperator(service);
       await tryAgain(service);
     });
     expect(faults).toBeGreaterThan(runs(1, 15));
@@ -149,7 +142,7 @@ describe("a restore that is killed", () => {
     const steps = new Set<number>();
     for (let ended = false; !ended;) {
       await tryAgain(service);
-      await kill(service);
+      await killOperator(service);
       const progress = await progressOf(service, id);
       steps.add(progress.done);
       ({ ended } = progress);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { writeStep } from "../../src/store/jobs/step-fence.ts";
 import { partKey } from "../../src/store/backup/object-keys.ts";
 import { untilLogged } from "../support/activity.ts";
-import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
+import { backUp, backUpAll, newestOf, rowOf, stateOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { endOfJob, inOperator, JOBS, type Service, serviceWith, startJob } from "../support/jobs.ts";
@@ -11,13 +11,6 @@ import { changeManifest, damagePart, loseEverything, restore, vaultWithItem } fr
 import { admin, client, LOGIN, makeToken } from "../support/service.ts";
 
 /** A restore as a job: what it excludes, when it may be stopped, and what becomes of it when others act meanwhile (contract 21.20, 26.3, 26.5 and 26.7). */
-
-const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
-
-async function stateOf(vault: string) {
-  const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
-  return { rows, row: await rowOf(vault) };
-}
 
 /** A vault that is backed up. */
 async function backedUp() {
@@ -197,6 +190,24 @@ describe("a restore of everything", () => {
     await env.BACKUPS.put(key, saved);
     expect((await restore({})).body).toMatchObject({ state: "done", vaults: 1, kept: body.vaults, leftOut: 0, findings: [] });
     expect(await stateOf(damaged)).toEqual(vaults[1]!.before);
+  });
+
+  it("is refused where the deployment has something, and changes nothing (21.20)", async () => {
+    const { vault, before } = await backedUp();
+    await backUpAll();
+    expect(await restore({})).toMatchObject({ status: 409, body: { message: expect.stringContaining("vaults or tokens") } });
+    expect(await stateOf(vault)).toEqual(before);
+  });
+
+  it("brings the log of a deleted vault back, so that its id is not issued again (21.26)", async () => {
+    const { vault: gone } = await vaultWithItem();
+    await vaultWithItem();
+    await admin("DELETE", `/v1/admin/vaults/${gone}`);
+    await backUpAll();
+    await loseEverything();
+    expect((await restore({})).body).toMatchObject({ state: "done", leftOut: 0 });
+    const deletions = env.DB.prepare("SELECT count(*) AS n FROM activity WHERE vault_id = ? AND action = 'DELETE'");
+    expect(await deletions.bind(gone).first("n")).toBe(1);
   });
 
   it("has no Item, replaces nothing, and is not asked for by the id of zeros: 400", async () => {

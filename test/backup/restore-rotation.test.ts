@@ -2,8 +2,9 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { removeEarlierKeys } from "../../src/store/rotation/earlier-keys.ts";
-import { backUp, rowsInDatabase } from "../support/backup.ts";
+import { backUp, lostAfter, rowOf, stateOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";
+import { objectsOf } from "../support/files.ts";
 import { type FullVault, fullVault } from "../support/full-vault.ts";
 import { runHourly } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
@@ -20,8 +21,6 @@ beforeEach(() => {
   vi.spyOn(console, "error").mockReturnValue();
 });
 afterEach(() => vi.restoreAllMocks());
-
-const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<Record<string, any>>();
 
 /** What a client reads. No idempotency record is in a backup, so nothing is written. */
 async function visibleIn({ vault, items, call, kept, deleted, file }: FullVault) {
@@ -100,11 +99,10 @@ describe("a snapshot whose root key was removed", () => {
     const stages = await newStages();
     await rewrapAll(stages.active);
     expect(await backUp(vault, { env: stages.removed })).toMatchObject({ state: "done", snapshot: 2 });
-    const state = async () => [await rowOf(vault), await rowsInDatabase(vault)];
-    const before = await state();
+    const before = await stateOf(vault);
     const refused = await restore({ vault, snapshot: 1, overwrite: true }, stages.removed);
     expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining("root key k1") } });
-    expect(await state()).toEqual(before);
+    expect(await stateOf(vault)).toEqual(before);
     expect((await verifyAll({ vault, backup: true }, stages.active)).findings).toEqual([]);
     for (const snapshot of [2, 1])
       expect(await restore({ vault, snapshot, overwrite: true }, stages.active)).toMatchObject({ status: 200 });
@@ -119,17 +117,12 @@ describe("while a deleted vault is being restored", () => {
   it("verify with repair deletes none of its rows and contents", async () => {
     const { vault } = await fullVault();
     await backUp(vault);
-    const state = async () => {
-      const { activity: _, ...rows } = await rowsInDatabase(vault);
-      return [await rowOf(vault), rows, (await env.FILES.list({ prefix: `${vault}/` })).objects.map(({ key }) => key)];
-    };
+    const state = async () => [await stateOf(vault), await objectsOf(vault)];
     const before = await state();
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
     for (let calls = 5; ; calls += 2) {
-      let left = calls;
-      const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
-      const { status } = await restore({ vault }, { DB: db });
+      const { status } = await restore({ vault }, { DB: lostAfter(calls) });
       if (status === 200) break;
       await verifyAll({ repair: true });
       await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));

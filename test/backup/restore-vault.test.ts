@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { backUp, rowsInDatabase } from "../support/backup.ts";
+import { backUp, lostAfter, rowOf, stateOf } from "../support/backup.ts";
 import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
@@ -16,13 +16,6 @@ import { UNDER_LOAD } from "../support/waits.ts";
 /** The restore of single vaults into a deployment that is in use (contract 21.22 and 21.23). */
 
 afterEach(() => void vi.useRealTimers());
-
-const rowOf = (vault: string) => env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first();
-
-async function stateOf(vault: string) {
-  const { activity: _, ...rows } = await rowsInDatabase(vault);
-  return { rows, row: await rowOf(vault) };
-}
 
 const patch = (call: Client, path: string, value: string) =>
   call("PATCH", path, { body: [{ op: "replace", path: "/title", value }] });
@@ -88,9 +81,7 @@ describe("a vault that was deleted by mistake", () => {
     await backUp(vault);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     for (let calls = 1; ; calls += runs(6, 1)) {
-      let left = calls;
-      const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
-      const { status } = await restore({ vault }, { DB: db });
+      const { status } = await restore({ vault }, { DB: lostAfter(calls) });
       await runHourly();
       await runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
       if (status === 200) break;
@@ -223,10 +214,8 @@ describe("a vault that is being restored", () => {
     const first = await stateOf(vault);
     await patch(call, path, "Other");
     await backUp(vault);
-    await env.DB.batch([env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault)]);
-    let left = 6;
-    const db = wrapDatabase(env.DB, { before: () => (left-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
-    expect(await restore({ vault }, { DB: db })).toMatchObject({ status: 503 });
+    await env.DB.prepare("DELETE FROM vaults WHERE id = ?").bind(vault).run();
+    expect(await restore({ vault }, { DB: lostAfter(6) })).toMatchObject({ status: 503 });
     expect(await call("GET", path)).toMatchObject({ status: 404 });
     expect(await restore({ vault, snapshot: 1 })).toMatchObject({ status: 200, body: { snapshot: 1 } });
     expect(await stateOf(vault)).toEqual(first);

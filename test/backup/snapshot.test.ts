@@ -3,7 +3,17 @@ import { describe, expect, it } from "vitest";
 import { missingContentsOf } from "../../src/model/backup.ts";
 import { countingBucket, countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { untilLogged } from "../support/activity.ts";
-import { backUp, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, type VaultRows } from "../support/backup.ts";
+import {
+  backUp,
+  expectSameRows,
+  keysIn,
+  newestOf,
+  rowOf,
+  rowsInDatabase,
+  rowsOfParts,
+  snapshotsOf,
+  type VaultRows,
+} from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { JOBS } from "../support/jobs.ts";
 import { seedItems, login } from "../support/seed.ts";
@@ -20,9 +30,6 @@ async function largeVault(size: number, more: { readonly tags?: string[] } = {})
   return { ...fresh, first: body.id as string, seeded: items.map(({ id }) => id) };
 }
 
-/** Compared as texts, because the difference of large objects takes minutes to print. */
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
-
 const rename = (call: Client, path: string, title: string) =>
   call("PATCH", path, { body: [{ op: "replace", path: "/title", value: title }] });
 
@@ -33,11 +40,10 @@ describe("a snapshot", () => {
     expect(await backUp(vault)).toMatchObject({ state: "done", snapshot: 1, contents: 1, findings: [] });
     const { manifest, parts } = await newestOf(vault);
     expect(rowsOfParts(parts)).toEqual(await rowsInDatabase(vault));
-    expect(manifest.row).toEqual(await env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first());
+    expect(manifest.row).toEqual(await rowOf(vault));
     const { objects } = await env.FILES.list({ prefix: vault });
-    const copies = await env.BACKUPS.list({ prefix: `contents/${vault}` });
-    expect(copies.objects.map(({ key }) => key)).toEqual(objects.map(({ key }) => `contents/${key}`));
-    const [copy, original] = [await env.BACKUPS.get(copies.objects[0]!.key), await env.FILES.get(objects[0]!.key)];
+    expect(await keysIn(`contents/${vault}`)).toEqual(objects.map(({ key }) => `contents/${key}`));
+    const [copy, original] = [await env.BACKUPS.get(`contents/${objects[0]!.key}`), await env.FILES.get(objects[0]!.key)];
     expect(await copy!.bytes()).toEqual(await original!.bytes());
   });
 
@@ -106,7 +112,7 @@ describe("a snapshot", () => {
     expect(await backUp(vault, { env: { DB } })).toMatchObject({ state: "done" });
     const { parts, manifest } = await newestOf(vault);
     const expected = states.get(Number(manifest.row!["content_version"])) ?? states.get(-1)!;
-    expect(isEqual(rowsOfParts(parts), expected)).toBe(true);
+    expectSameRows(rowsOfParts(parts), expected);
   });
 
   it("needs D1 calls by its size, and reads no row of another vault (21.3)", async () => {

@@ -1,7 +1,16 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
-import { backUp, backupStore, newestOf, rowsInDatabase, rowsOfParts, snapshotsOf, valueOf } from "../support/backup.ts";
+import {
+  backUp,
+  backupStore,
+  expectSameRows,
+  newestOf,
+  rowsInDatabase,
+  rowsOfParts,
+  snapshotsOf,
+  valueOf,
+} from "../support/backup.ts";
 import { failingBucket } from "../support/failing-bucket.ts";
 import { freshFile } from "../support/files.ts";
 import { endOfJob, inOperator, JOBS, killOperator, runJob, serviceWith, startJob } from "../support/jobs.ts";
@@ -16,13 +25,10 @@ import { beginVault, type VaultBackup } from "../../src/store/backup/vault-state
 
 /** The steps of a backup: killed, repeated, with failing storage, and of vaults whose log does not tell what has changed (contract 21.3). */
 
-/** Compared as texts, because the difference of large objects takes minutes to print. */
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
-
 /** Whether the newest snapshot has the rows of the vault, and the bucket all of its parts and contents. */
 async function expectWhole(vault: string): Promise<void> {
   const rows = rowsOfParts((await newestOf(vault)).parts);
-  expect(isEqual(rows, await rowsInDatabase(vault))).toBe(true);
+  expectSameRows(rows, await rowsInDatabase(vault));
   for (const { id, generation } of [...rows["files"]!, ...rows["file_versions"]!])
     expect(await env.BACKUPS.head(`contents/${vault}/${id}/${generation}`)).not.toBeNull();
 }

@@ -1,9 +1,12 @@
 import { env } from "cloudflare:workers";
+import { expect, vi } from "vitest";
 import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
 import { type BackupStore, listBackupNumbers, loadNewest, loadPart, withBuckets } from "../../src/store/backup/load.ts";
 import { wrapBucket, wrapDatabase } from "./bindings.ts";
+import { advanceClock, DAY } from "./faults.ts";
 import { runJob, serviceWith } from "./jobs.ts";
+import { send } from "./service.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { keyInVault } from "../../src/store/tables/slices.ts";
@@ -18,7 +21,7 @@ interface BackupOptions {
 }
 
 /** Runs a job of backup to its end. Out: the job as the API shows it. */
-export const backUpJob = async (body: object, bindings: Partial<Env> = {}): Promise<any> =>
+const backUpJob = async (body: object, bindings: Partial<Env> = {}): Promise<any> =>
   runJob(await serviceWith(bindings), { kind: "backup", ...body });
 
 /** Makes the snapshot of a vault. Out: what the job has made, with its state, its reason and its findings. */
@@ -120,4 +123,50 @@ export async function rowsInDatabase(vault: string): Promise<VaultRows> {
   );
   const plain = (row: Row) => Object.fromEntries(Object.entries(row).filter(([column]) => column !== "vault_id"));
   return Object.fromEntries(Object.keys(TABLES).map((table, index) => [table, sorted(answers[index]!.results.map(plain))]));
+}
+
+/** Compares rows as texts, table by table: the difference of large objects takes minutes to print. */
+export function expectSameRows(rows: VaultRows, expected: VaultRows): void {
+  const differ = Object.keys(expected).filter((table) => JSON.stringify(rows[table]) !== JSON.stringify(expected[table]));
+  expect(differ).toEqual([]);
+}
+
+export const rowOf = (vault: string) =>
+  env.DB.prepare("SELECT * FROM vaults WHERE id = ?").bind(vault).first<Record<string, string | number | null>>();
+
+/** The state of a vault but for its log: entries of reads may come at any time, and a restore only adds to it. */
+export async function stateOf(vault: string) {
+  const { activity: _, log_segments: __, ...rows } = await rowsInDatabase(vault);
+  return { rows, row: await rowOf(vault) };
+}
+
+/** The writes in the log of a vault. */
+export const writesOf = ({ activity = [] }: VaultRows): Row[] => activity.filter(({ sequence }) => sequence !== null);
+
+export const keysIn = async (prefix: string): Promise<string[]> =>
+  (await env.BACKUPS.list({ prefix })).objects.map(({ key }) => key);
+
+/** The bucket BACKUPS, which stores no object with this text in its key. */
+export function failingFor(text: string): R2Bucket {
+  const put = (...call: Parameters<R2Bucket["put"]>) =>
+    call[0].includes(text) ? Promise.reject(new Error("R2 does not answer")) : env.BACKUPS.put(...call);
+  return wrapBucket({ put }, env.BACKUPS);
+}
+
+/** A D1 of which all calls fail after some. */
+export const lostAfter = (calls: number): D1Database =>
+  wrapDatabase(env.DB, { before: () => (calls-- > 0 ? undefined : Promise.reject(new Error("D1_ERROR: lost"))) });
+
+let daysPassed = 0;
+/** Advances the clock by days, also beyond the times of earlier tests: backups are never younger than those before them. */
+export function laterBy(days: number): void {
+  vi.useRealTimers();
+  daysPassed += days;
+  advanceClock(daysPassed * DAY);
+}
+
+/** What /health says of the backups. */
+export async function healthOfBackups(bindings: Partial<Env> = {}): Promise<any> {
+  const { body } = await send("GET", "/health", { env: bindings });
+  return body.dependencies.find(({ service }: { service: string }) => service === "backups");
 }

@@ -1,14 +1,16 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { chunkCount } from "../../src/model/chunk-sizes.ts";
+import { stepBytesMax } from "../../src/store/verify/run.ts";
 import { countingDatabase, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
-import { lengthOf, pattern } from "../support/files.ts";
+import { lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { isLong } from "../support/runs.ts";
 import { endOfJob, JOBS, serviceWith } from "../support/jobs.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { seedFiles } from "../support/seed-files.ts";
-import { admin, LOGIN, makeVault } from "../support/service.ts";
+import { admin, freshVault, LOGIN, makeVault } from "../support/service.ts";
 import { keeping } from "../support/versions.ts";
-import { type Planted, plantVault } from "./support/vault.ts";
+import { flipObject, type Planted, plantVault } from "./support/vault.ts";
 import { run, verifyAll } from "./support/verify.ts";
 
 /** What `verify` does beside writes (contract 22.3), and what it costs. */
@@ -111,6 +113,24 @@ describe("a job of verify (contract 22.1)", () => {
     resolve();
     for (const { id } of [first.body, reading.body]) expect(await endOfJob(service, id)).toMatchObject({ state: "done" });
   });
+});
+
+// The slices that continue it begin at a later chunk, behind the header.
+it("a content that is larger than a slice is checked to its end", async () => {
+  const { vault, items, call } = await freshVault();
+  const { body: item } = await call("POST", items, { body: LOGIN });
+  const body = new Uint8Array(stepBytesMax({ callsMax: env.JOB_STEP_CALLS }) + 100_000);
+  const headers = { "Content-Length": String(body.length) };
+  const { body: file } = await call("POST", `${items}/${item.id}/files?name=large`, { body, headers });
+  const [object] = await objectsOf(vault);
+  await flipObject(env.FILES, object!, (await env.FILES.head(object!))!.size - 1);
+  const { findings } = await verifyAll({ vault });
+  const named = { kind: "content_damaged", vault, item: item.id, file: file.id, id: object!.split("/")[2] };
+  // No chunk before the last ones is damaged, also none behind the end of the first slice.
+  const count = chunkCount(body.length);
+  expect(findings).toEqual([
+    expect.objectContaining({ ...named, detail: expect.stringMatching(`to ${count - 1} of ${count} `) }),
+  ]);
 });
 
 describe.runIf(isLong)("10,000 Items with Files", () => {
