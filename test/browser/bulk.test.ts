@@ -4,6 +4,7 @@ import { describe, expect, inject, it } from "vitest";
 import { bitwarden } from "../../packages/transfer/src/formats/bitwarden.ts";
 import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import { confirm, dialogOf, heading, listed, openList, press, pressKeys, see, titleField } from "./support/console.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -23,11 +24,35 @@ const summaries = async (token: string, vault: string): Promise<Summary[]> =>
   ((await sendRequest("GET", `v1/vaults/${vault}/items?archived=true`, token)) as Summary[]).toSorted((a, b) =>
     a.title < b.title ? -1 : 1,
   );
+const titlesIn = async (token: string, vault: string) => (await summaries(token, vault)).map(({ title }) => title);
+const archivedIn = async (token: string, vault: string) =>
+  (await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").map(({ title }) => title);
 
-const row = (page: Page, title: string) => page.getByRole("list", { name: "Items" }).getByRole("link").filter({ hasText: title });
-const tile = (page: Page, title: string) => row(page, title).locator(".tile");
+/** Selects one Item after the other. */
+const select = async (page: Page, ...titles: readonly string[]): Promise<void> => {
+  for (const title of titles) await listed(page, title).locator(".tile").click();
+};
+/** Selects the Items from one to another. */
+const selectRange = async (page: Page, from: string, to: string): Promise<void> => {
+  await select(page, from);
+  await listed(page, to).click({ modifiers: ["Shift"] });
+};
 const selected = (page: Page) => page.locator(".rows a.selected .title").allInnerTexts();
 const bar = (page: Page) => page.getByRole("region", { name: "Selected items" });
+const more = (page: Page, name: string) => press(page, "More actions for the selected items", name);
+const move = async (page: Page) => {
+  await press(bar(page), "Move…");
+  await confirm(page, "Move");
+};
+const tag = async (page: Page) => {
+  await press(bar(page), "Tag…");
+  await dialogOf(page).getByLabel("Tag").fill("new");
+  await confirm(page, "Add tag");
+};
+const remove = async (page: Page) => {
+  await more(page, "Delete…");
+  await confirm(page, "Delete");
+};
 
 /** Two vaults, the first with Items whose titles are given. */
 async function openBulk(titles: readonly string[], options: PageOptions = {}) {
@@ -40,7 +65,7 @@ async function openBulk(titles: readonly string[], options: PageOptions = {}) {
   );
   const page = await openPage({ token, ...options });
   await page.goto("/console/");
-  await row(page, titles[0]!).waitFor();
+  await listed(page, titles[0]).waitFor();
   return { page, token, vault, other, items };
 }
 
@@ -49,21 +74,20 @@ const LETTERS = ["Alpha", "Bravo", "Charlie", "Delta", "Echo"];
 describe("Items are selected", () => {
   it("by a click on their tile, with Ctrl, and with Shift from the last one, and by no other click", async () => {
     const { page } = await openBulk(LETTERS);
-    await tile(page, "Bravo").click();
-    await row(page, "Delta").click({ modifiers: ["Shift"] });
+    await selectRange(page, "Bravo", "Delta");
     expect(await selected(page)).toEqual(["Bravo", "Charlie", "Delta"]);
-    await row(page, "Charlie").click({ modifiers: ["Control"] });
+    await listed(page, "Charlie").click({ modifiers: ["Control"] });
     expect(await selected(page)).toEqual(["Bravo", "Delta"]);
-    await bar(page).getByText("2 items selected").waitFor();
+    await see(bar(page), "2 items selected");
     expect(page.url()).not.toContain("/items/");
-    await row(page, "Echo").click();
-    await page.getByRole("heading", { name: "Echo" }).waitFor();
+    await listed(page, "Echo").click();
+    await heading(page, "Echo").waitFor();
     expect(await selected(page)).toEqual(["Bravo", "Delta"]);
   });
 
   it("by the keys X and Ctrl+A, until Escape", async () => {
     const { page } = await openBulk(LETTERS);
-    for (const key of ["ArrowDown", "ArrowDown", "x", "ArrowDown", "x"]) await page.keyboard.press(key);
+    await pressKeys(page, "ArrowDown", "ArrowDown", "x", "ArrowDown", "x");
     expect(await selected(page)).toEqual(["Bravo", "Charlie"]);
     await page.keyboard.press("Control+a");
     expect(await selected(page)).toEqual(LETTERS);
@@ -71,9 +95,19 @@ describe("Items are selected", () => {
     expect(await selected(page)).toEqual([]);
   });
 
+  it("still after Escape in a dialog of the selected Items", async () => {
+    const { page } = await openBulk(LETTERS);
+    await select(page, "Bravo");
+    await press(bar(page), "Tag…");
+    await dialogOf(page).waitFor();
+    await page.keyboard.press("Escape");
+    await dialogOf(page).waitFor({ state: "detached" });
+    expect(await selected(page)).toEqual(["Bravo"]);
+  });
+
   it("by a long press on a phone, and then by taps", async () => {
     const { page } = await openBulk(LETTERS, { width: 390, height: 780, context: { hasTouch: true, isMobile: true } });
-    const box = (await row(page, "Bravo").boundingBox())!;
+    const box = (await listed(page, "Bravo").boundingBox())!;
     const devtools = await page.context().newCDPSession(page);
     const touch = (type: "touchStart" | "touchEnd") =>
       devtools.send("Input.dispatchTouchEvent", {
@@ -83,166 +117,103 @@ describe("Items are selected", () => {
     await touch("touchStart");
     await expect.poll(() => selected(page)).toEqual(["Bravo"]);
     await touch("touchEnd");
-    await row(page, "Delta").tap();
+    await listed(page, "Delta").tap();
     await expect.poll(() => selected(page)).toEqual(["Bravo", "Delta"]);
     expect(await checkLooks(page)).toBe("");
   });
 
   it("no longer when the list shows others", async () => {
     const { page } = await openBulk(LETTERS);
-    await tile(page, "Bravo").click();
-    await page.getByRole("searchbox").fill("alp");
-    await page.getByRole("searchbox").fill("");
-    await row(page, "Bravo").waitFor();
+    await select(page, "Bravo");
+    for (const text of ["alp", ""]) await page.getByRole("searchbox").fill(text);
+    await listed(page, "Bravo").waitFor();
     expect(await selected(page)).toEqual([]);
     expect(await bar(page).count()).toBe(0);
   });
 });
 
-const more = async (page: Page, name: string): Promise<void> => {
-  await bar(page).getByRole("button", { name: "More actions for the selected items" }).click();
-  await page.getByRole("button", { name, exact: true }).click();
-};
-const confirm = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
-
-/** Each act: what is pressed, what the message says, and what the Items are then. */
-const ACTS: Readonly<
-  Record<string, { press: (page: Page) => Promise<void>; message: string; state: (items: Summary[]) => unknown; after: unknown }>
-> = {
-  favorites: {
-    press: (page) => more(page, "Add to favorites"),
-    message: "3 items added to favorites",
-    state: (items) => items.map(({ favorite }) => favorite),
-    after: [true, true, true],
-  },
-  archive: {
-    press: (page) => more(page, "Archive"),
-    message: "3 items archived",
-    state: (items) => items.map(({ state }) => state),
-    after: ["ARCHIVED", "ARCHIVED", "ARCHIVED"],
-  },
-  deletion: {
-    press: async (page) => {
-      await more(page, "Delete…");
-      await confirm(page, "Delete");
-    },
-    message: "3 items deleted",
-    state: (items) => items.length,
-    after: 0,
-  },
-  tag: {
-    press: async (page) => {
-      await bar(page).getByRole("button", { name: "Tag…" }).click();
-      await page.getByRole("dialog").getByLabel("Tag").fill("new");
-      await confirm(page, "Add tag");
-    },
-    message: "3 items tagged",
-    state: (items) => items.map(({ tags }) => tags),
-    after: [
-      ["kept", "new"],
-      ["kept", "new"],
-      ["kept", "new"],
-    ],
-  },
-  move: {
-    press: async (page) => {
-      await bar(page).getByRole("button", { name: "Move…" }).click();
-      await confirm(page, "Move");
-    },
-    message: "3 items moved",
-    state: (items) => items.length,
-    after: 0,
-  },
-};
+type StateOf = (item: Summary) => unknown;
+/** Each act: what is pressed, what the message says, and what each of the Items is then, if it is still in the vault. */
+const ACTS: readonly (readonly [string, (page: Page) => Promise<void>, string, StateOf, unknown])[] = [
+  ["favorites", (page) => more(page, "Add to favorites"), "added to favorites", ({ favorite }) => favorite, true],
+  ["archive", (page) => more(page, "Archive"), "archived", ({ state }) => state, "ARCHIVED"],
+  ["tag", tag, "tagged", ({ tags }) => tags, ["kept", "new"]],
+  ["deletion", remove, "deleted", ({ title }) => title, undefined],
+  ["move", move, "moved", ({ title }) => title, undefined],
+];
 
 describe("an act on several Items", () => {
-  it.each(Object.entries(ACTS))(
-    "is done to each and undone by its message: %s",
-    async (name, { press, message, state, after }) => {
-      const { page, token, vault, other } = await openBulk(LETTERS.slice(0, 3));
-      const moved = name === "move" ? LETTERS.slice(0, 3) : [];
-      const before = state(await summaries(token, vault));
-      await tile(page, "Alpha").click();
-      await row(page, "Charlie").click({ modifiers: ["Shift"] });
-      await press(page);
-      await page.getByText(message).waitFor();
-      expect(state(await summaries(token, vault))).toEqual(after);
-      expect((await summaries(token, other)).map(({ title }) => title)).toEqual(moved);
-      expect(await bar(page).count()).toBe(0);
-      await page.getByRole("button", { name: "Undo" }).click();
-      await page.getByText("3 items undone").waitFor();
-      expect([state(await summaries(token, vault)), await summaries(token, other)]).toEqual([before, []]);
-    },
-  );
+  it.each(ACTS)("is done to each and undone by its message: %s", async (name, act, message, stateOf, after) => {
+    const { page, token, vault, other } = await openBulk(LETTERS.slice(0, 3));
+    const states = async () => (await summaries(token, vault)).map(stateOf);
+    const before = await states();
+    await selectRange(page, "Alpha", "Charlie");
+    await act(page);
+    await see(page, `3 items ${message}`);
+    expect(await states()).toEqual(after === undefined ? [] : [after, after, after]);
+    expect(await titlesIn(token, other)).toEqual(name === "move" ? LETTERS.slice(0, 3) : []);
+    expect(await bar(page).count()).toBe(0);
+    await press(page, "Undo");
+    await see(page, "3 items undone");
+    expect([await states(), await titlesIn(token, other)]).toEqual([before, []]);
+  });
 
   it("names each Item that is not done in an outage, and goes on with those", async () => {
     const { page, token, vault, items } = await openBulk(LETTERS);
     expectProblem(page, /503/);
     const fault = await injectFault(page, "POST", `/v1/vaults/*/items/${items[2]}/archive`, { status: 503, kind: "unavailable" });
-    await tile(page, "Alpha").click();
-    await row(page, "Echo").click({ modifiers: ["Shift"] });
+    await selectRange(page, "Alpha", "Echo");
     await more(page, "Archive");
-    const report = page.getByRole("dialog");
-    await report.getByText(/archived\. 1 failed/).waitFor({ timeout: 120_000 });
+    const report = dialogOf(page);
+    await see(report, /archived\. 1 failed/);
     const named = await report.getByRole("listitem").locator("strong").allInnerTexts();
-    const archived = (await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").map(({ title }) => title);
-    expect([...named, ...archived].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(LETTERS);
+    expect([...named, ...(await archivedIn(token, vault))].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(LETTERS);
     expect(named).toContain("Charlie");
     expect(await checkLooks(page)).toBe("");
     fault.end();
-    await report.getByRole("button", { name: /^Retry/ }).click();
-    await page.getByText("5 items archived").waitFor();
-    expect((await summaries(token, vault)).every(({ state }) => state === "ARCHIVED")).toBe(true);
+    await confirm(page, /^Retry/);
+    await see(page, "5 items archived");
+    expect(await archivedIn(token, vault)).toEqual(LETTERS);
   });
 
   it("stops when it is told to, and names what it has not tried", async () => {
     const { page, token, vault } = await openBulk(LETTERS);
     const held = await injectFault(page, "DELETE", "/v1/vaults/*/items/*", "held");
-    await tile(page, "Alpha").click();
-    await row(page, "Echo").click({ modifiers: ["Shift"] });
-    await more(page, "Delete…");
-    await confirm(page, "Delete");
+    await selectRange(page, "Alpha", "Echo");
+    await remove(page);
     await expect.poll(() => held.requests.length).toBe(4);
-    await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+    await confirm(page, "Stop");
     held.end();
-    await page.getByText("4 items deleted. 0 failed, and 1 item not tried.").waitFor();
-    expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Echo"]);
+    await see(page, "4 items deleted. 0 failed, and 1 item not tried.");
+    expect(await titlesIn(token, vault)).toEqual(["Echo"]);
     await confirm(page, "Done");
-    await row(page, "Echo").waitFor();
-    await expect.poll(() => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts()).toEqual(["Echo"]);
+    await expect.poll(() => listed(page).locator(".title").allInnerTexts()).toEqual(["Echo"]);
   });
 
   it("names an Item that somebody else changes while it is moved, and leaves it where it was", async () => {
     const { page, token, vault, other, items } = await openBulk(LETTERS.slice(0, 2));
     expectProblem(page, /412/);
     const held = await injectFault(page, "DELETE", `/v1/vaults/*/items/${items[0]}`, "held");
-    await tile(page, "Alpha").click();
-    await tile(page, "Bravo").click();
-    await bar(page).getByRole("button", { name: "Move…" }).click();
-    await confirm(page, "Move");
+    await select(page, "Alpha", "Bravo");
+    await move(page);
     await expect.poll(() => held.requests.length).toBe(1);
-    await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, [
-      { op: "replace", path: "/title", value: "Theirs" },
-    ]);
+    const change = [{ op: "replace", path: "/title", value: "Theirs" }];
+    await sendRequest("PATCH", `v1/vaults/${vault}/items/${items[0]}`, token, change);
     held.end();
-    await page.getByRole("dialog").getByText("it is now in both vaults").waitFor();
-    expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Theirs"]);
-    expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha", "Bravo"]);
+    await see(dialogOf(page), "it is now in both vaults");
+    expect([await titlesIn(token, vault), await titlesIn(token, other)]).toEqual([["Theirs"], ["Alpha", "Bravo"]]);
   });
 });
 
 it("an Item whose copy got no answer is named as maybe copied, and the move goes on with the copy that is made later", async () => {
   const { page, token, vault, other } = await openBulk(LETTERS.slice(0, 1));
-  expectProblem(page, /503/);
-  expectProblem(page, /404/); // of the deletion of the copy
+  for (const status of [/503/, /404/]) expectProblem(page, status); // 404 of the deletion of the copy
   const asked = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith(`/${other}/items`));
   const fault = await injectFault(page, "POST", `/v1/vaults/${other}/items`, { status: 503, kind: "unavailable" });
-  await tile(page, "Alpha").click();
-  await bar(page).getByRole("button", { name: "Move…" }).click();
-  await confirm(page, "Move");
+  await select(page, "Alpha");
+  await move(page);
   const late = await asked;
-  const report = page.getByRole("dialog");
-  await report.getByText("An incomplete copy may remain in the other vault.").waitFor({ timeout: 120_000 });
+  await see(dialogOf(page), "An incomplete copy may remain in the other vault.");
   const made = await fetch(new URL(`v1/vaults/${other}/items`, inject("url")), {
     method: "POST",
     headers: { Authorization: `Bearer ${token}`, "Item-Id": (await late.headerValue("Item-Id"))! },
@@ -251,51 +222,46 @@ it("an Item whose copy got no answer is named as maybe copied, and the move goes
   expect(made.status).toBe(200);
   fault.end();
   expectProblem(page, /409/);
-  await report.getByRole("button", { name: /^Retry/ }).click();
-  await page.getByText("1 item moved").waitFor();
-  expect((await summaries(token, other)).map(({ title }) => title)).toEqual(["Alpha"]);
-  expect(await summaries(token, vault)).toEqual([]);
+  await confirm(page, /^Retry/);
+  await see(page, "1 item moved");
+  expect([await titlesIn(token, vault), await titlesIn(token, other)]).toEqual([[], ["Alpha"]]);
 });
 
 it("an act beside a form with what was typed leaves the form, which still asks before it is left", async () => {
   const { page, vault, items } = await openBulk(LETTERS);
   await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
-  await page.getByLabel("Title").fill("Typed");
-  await tile(page, "Bravo").click();
-  await tile(page, "Charlie").click();
+  await titleField(page).fill("Typed");
+  await select(page, "Bravo", "Charlie");
   await more(page, "Add to favorites");
-  await page.getByText("2 items added to favorites").waitFor();
-  await row(page, "Delta").click();
-  await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
-  expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
+  await see(page, "2 items added to favorites");
+  await listed(page, "Delta").click();
+  await confirm(page, "Keep editing");
+  expect(await titleField(page).inputValue()).toBe("Typed");
 });
 
 it("an act that is left by the Back button stops, after it has asked", async () => {
   const { page, token, vault, items } = await openBulk(LETTERS);
   await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("heading", { name: "Alpha" }).waitFor();
+  await heading(page, "Alpha").waitFor();
   const held = await injectFault(page, "POST", "/v1/vaults/*/items/*/archive", "held");
-  await tile(page, "Alpha").click();
-  await row(page, "Echo").click({ modifiers: ["Shift"] });
+  await selectRange(page, "Alpha", "Echo");
   await more(page, "Archive");
   await expect.poll(() => held.requests.length).toBe(4);
   await page.goBack();
-  await page.getByRole("dialog", { name: "Stop?" }).getByRole("button", { name: "Stop" }).click();
+  await press(dialogOf(page, "Stop?"), "Stop");
   held.end();
-  await page.getByText(/archived\. 0 failed, and 1 item not tried/).waitFor();
-  expect((await summaries(token, vault)).filter(({ state }) => state === "ARCHIVED").length).toBe(4);
+  await see(page, /archived\. 0 failed, and 1 item not tried/);
+  expect((await archivedIn(token, vault)).length).toBe(4);
 });
 
 it("an Item that leaves the list is selected no more, and no act reaches it", async () => {
   const { page, token, vault, items } = await openBulk(LETTERS);
-  await tile(page, "Alpha").click();
-  await tile(page, "Bravo").click();
+  await select(page, "Alpha", "Bravo");
   await sendRequest("POST", `v1/vaults/${vault}/items/${items[0]}/archive`, token);
-  await bar(page).getByText("1 item selected").waitFor();
-  await more(page, "Delete…");
-  await confirm(page, "Delete");
-  await page.getByText("1 item deleted").waitFor();
-  expect((await summaries(token, vault)).map(({ title }) => title)).toEqual(["Alpha", "Charlie", "Delta", "Echo"]);
+  await see(bar(page), "1 item selected");
+  await remove(page);
+  await see(page, "1 item deleted");
+  expect(await titlesIn(token, vault)).toEqual(["Alpha", "Charlie", "Delta", "Echo"]);
   await expect.poll(() => page.evaluate("document.activeElement.textContent")).toContain("Charlie");
 });
 
@@ -303,42 +269,20 @@ it("a tag is added once when the answer is lost, and the act goes on", async () 
   const { page, token, vault } = await openBulk(LETTERS.slice(0, 1));
   expectProblem(page, /ERR_CONNECTION_RESET/);
   const fault = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "lost");
-  await tile(page, "Alpha").click();
-  await bar(page).getByRole("button", { name: "Tag…" }).click();
-  await page.getByRole("dialog").getByLabel("Tag").fill("new");
-  await confirm(page, "Add tag");
-  await page.getByRole("dialog").getByText("1 failed").waitFor({ timeout: 120_000 });
+  await select(page, "Alpha");
+  await tag(page);
+  await see(dialogOf(page), "1 failed");
   fault.end();
-  await page
-    .getByRole("dialog")
-    .getByRole("button", { name: /^Retry/ })
-    .click();
-  await page.getByText("1 item tagged").waitFor();
+  await confirm(page, /^Retry/);
+  await see(page, "1 item tagged");
   expect((await summaries(token, vault))[0]!.tags).toEqual(["kept", "new"]);
 });
 
-it("Escape in a menu or a dialog of the selected Items keeps the selection", async () => {
-  const { page } = await openBulk(LETTERS);
-  await tile(page, "Bravo").click();
-  await bar(page).getByRole("button", { name: "Tag…" }).click();
-  await page.getByRole("dialog").waitFor();
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  expect(await selected(page)).toEqual(["Bravo"]);
-});
-
 it("Items of a vault that may only be read are selected, and nothing is offered that would be refused", async () => {
-  const vault = await makeVault("Only read");
-  const writer = await makeToken({ [vault]: "rw" }, "uuid");
-  await makeItems(writer.token, vault, [login("Alpha")]);
-  const { token } = await makeToken({ [vault]: "r" }, "uuid");
-  const page = await openPage({ token });
-  await page.goto("/console/");
-  await tile(page, "Alpha").click();
+  const { page } = await openList([login("Alpha")], { permission: "r" });
+  await select(page, "Alpha");
   expect(await bar(page).getByRole("button").allInnerTexts()).toEqual(["", "×"]);
-  await bar(page)
-    .getByRole("button", { name: /^More actions/ })
-    .click();
+  await press(bar(page), /^More actions/);
   expect(await page.locator(":popover-open button").allInnerTexts()).toEqual(["Export…", "Select all"]);
 });
 
@@ -346,7 +290,7 @@ const PASSWORD = "correct horse battery";
 
 /** Asks for the export of the selected Items under a password. */
 async function exportSelected(page: Page, password = PASSWORD, again = password): Promise<void> {
-  if ((await page.getByRole("dialog").count()) === 0) await more(page, "Export…");
+  if ((await dialogOf(page).count()) === 0) await more(page, "Export…");
   await page.getByLabel("Password of the file").fill(password);
   await page.getByLabel("Repeat the password").fill(again);
   await confirm(page, "Export");
@@ -373,14 +317,13 @@ describe("selected Items are exported", () => {
     const ids = await makeItems(token, vault, items);
     const page = await openPage({ token });
     await page.goto("/console/");
-    await tile(page, "Alpha").click();
-    await tile(page, "Bravo").click();
+    await select(page, "Alpha", "Bravo");
     const sent: string[] = [];
     page.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
     const saving = page.waitForEvent("download");
     await exportSelected(page);
     const download = await saving;
-    await page.getByText("2 items exported").waitFor();
+    await see(page, "2 items exported");
     expect(sent).toEqual([]);
     expect(download.suggestedFilename()).toMatch(/^item-vault-\d{4}-\d\d-\d\d\.json$/);
     for (const text of ["Alpha", "Bravo", "päss", "correct horse", PASSWORD]) expect(await textOf(download)).not.toContain(text);
@@ -397,7 +340,7 @@ describe("selected Items are exported", () => {
 
   it("under a password that was typed twice and has 12 characters", async () => {
     const { page } = await openBulk(LETTERS.slice(0, 1));
-    await tile(page, "Alpha").click();
+    await select(page, "Alpha");
     await exportSelected(page, "short");
     await page.getByRole("alert").getByText("Use at least 12 characters.").waitFor();
     await exportSelected(page, PASSWORD, `${PASSWORD}s`);
@@ -410,26 +353,23 @@ describe("selected Items are exported", () => {
     const section = { id: "more", label: "More" };
     const fields = [{ label: "Serial", type: "STRING", value: "42", section: { id: "more" } }];
     const [id] = await makeItems(token, vault, [{ title: "Sectioned", sections: [section], fields }]);
-    await tile(page, "Sectioned").click();
-    await tile(page, "Bravo").click();
-    await tile(page, "Alpha").click();
+    await select(page, "Sectioned", "Bravo", "Alpha");
     expectProblem(page, /500/);
     await injectFault(page, "GET", `/v1/vaults/${vault}/items/${id}`, { status: 500, kind: "integrity" });
     await exportSelected(page);
-    await page.getByText("2 items read. 1 failed, and 0 items not tried.").waitFor();
+    await see(page, "2 items read. 1 failed, and 0 items not tried.");
     await confirm(page, "Discard");
     expect(await bar(page).count()).toBe(0);
-    await tile(page, "Alpha").click();
-    await tile(page, "Sectioned").click();
+    await select(page, "Alpha", "Sectioned");
     await exportSelected(page);
     let saving = page.waitForEvent("download");
     await confirm(page, "Save 1 item");
     expect((await importedFrom(await saving, PASSWORD)).map(({ title }) => title)).toEqual(["Alpha"]);
     await page.unrouteAll();
-    await tile(page, "Sectioned").click();
+    await select(page, "Sectioned");
     saving = page.waitForEvent("download");
     await exportSelected(page);
-    await page.getByRole("dialog").getByText("sections of fields (1)").waitFor();
+    await dialogOf(page).getByText("sections of fields (1)").waitFor();
     expect((await importedFrom(await saving, PASSWORD))[0]!.fields).toMatchObject([{ label: "Serial", value: "42" }]);
     await confirm(page, "Done");
     expect(await bar(page).count()).toBe(0);

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import { heading, link, press, see, views } from "./support/console.ts";
 import { reportOf } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
@@ -11,25 +12,34 @@ import { signIn } from "./support/session.ts";
 
 const part = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 const linksOf = (page: Page, name: string) => part(page, name).getByRole("link");
+const namesOf = (page: Page, name: string) => linksOf(page, name).locator(".name").allInnerTexts();
+/** Home of an administrator to whom the service reports these parts, and that has no people and no tokens. */
+async function openHome(token: string, ...report: readonly object[]): Promise<Page> {
+  const page = await openPage();
+  for (const list of ["people", "tokens"]) await page.route(`**/v1/admin/${list}`, (route) => route.fulfill({ json: [] }));
+  if (report.length > 0) await reportOf(page, ...report);
+  await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+  return page;
+}
+const TOKENS = { service: "tokens", status: "WARNING", message: "Tokens end", count: 12 };
 
 describe("Home", () => {
   it("has what was opened last and what others have changed, and leads there", async () => {
     const { vault, token } = await seed();
     const other = (await makeToken({ [vault]: "rw" }, "uuid")).token;
     await makeItems(other, vault, [login("By another")]);
-    await makeItems(token, vault, [login("First")]);
-    await makeItems(token, vault, [login("Second")]);
+    for (const title of ["First", "Second"]) await makeItems(token, vault, [login(title)]);
     const page = await openPage({ token });
     await page.goto("/console/");
-    await expect.poll(() => linksOf(page, "Recently used").locator(".name").allInnerTexts()).toEqual(["Second", "First"]);
-    expect(await linksOf(page, "Changed by others").locator(".name").allInnerTexts()).toEqual(["By another"]);
+    await expect.poll(() => namesOf(page, "Recently used")).toEqual(["Second", "First"]);
+    expect(await namesOf(page, "Changed by others")).toEqual(["By another"]);
     expect(await checkLooks(page)).toBe("");
     await linksOf(page, "Recently used").filter({ hasText: "First" }).click();
-    await page.getByRole("heading", { name: "First" }).waitFor();
+    await heading(page, "First").waitFor();
     await page.goBack();
-    await expect.poll(() => linksOf(page, "Recently used").locator(".name").allInnerTexts()).toEqual(["First", "Second"]);
+    await expect.poll(() => namesOf(page, "Recently used")).toEqual(["First", "Second"]);
     await linksOf(page, "Due or weak").click();
-    await page.getByRole("heading", { name: "Password check" }).waitFor();
+    await heading(page, "Password check").waitFor();
   });
 
   it("has no Item that the session may not read", async () => {
@@ -43,24 +53,16 @@ describe("Home", () => {
 
   it("has the first steps that are not done, until they are dismissed, also after a reload", async () => {
     const { token } = await seed();
-    const page = await openPage();
-    await page.route("**/v1/admin/people", (route) => route.fulfill({ json: [] }));
-    await page.route("**/v1/admin/tokens", (route) => route.fulfill({ json: [] }));
-    await reportOf(
-      page,
-      { service: "backups", status: "ACTIVE", message: "No backup yet" },
-      { service: "tokens", status: "WARNING", message: "Tokens end", count: 12 },
-    );
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+    const page = await openHome(token, { service: "backups", status: "ACTIVE", message: "No backup yet" }, TOKENS);
     const steps = linksOf(page, "First steps");
     await expect
       .poll(() => steps.allInnerTexts())
       .toEqual(["Bring your passwords", "Add a vault", "Give CI a token", "Invite somebody", "Back up"]);
     expect(await checkLooks(page)).toBe("");
     await steps.first().click();
-    await page.getByRole("heading", { name: "Import" }).waitFor();
+    await heading(page, "Import").waitFor();
     await page.goBack();
-    await part(page, "First steps").getByRole("button", { name: "Dismiss" }).click();
+    await press(part(page, "First steps"), "Dismiss");
     expect(await page.evaluate("document.activeElement.localName")).not.toBe("body");
     await page.reload();
     await part(page, "Due or weak").waitFor();
@@ -71,9 +73,9 @@ describe("Home", () => {
     const [one, other] = [await makeVault("One"), await makeVault("Other")];
     const { token } = await makeToken({ [one]: "rw", [other]: "rw" }, "uuid");
     await makeItems(token, one, [login("Grafana")]);
-    const page = await openPage();
-    await page.route("**/v1/admin/people", (route) => route.fulfill({ json: [] }));
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
+    const page = await openHome(token);
+    await page.unroute("**/v1/admin/tokens");
+    await page.reload();
     await expect.poll(() => linksOf(page, "First steps").allInnerTexts()).toContain("Invite somebody");
     for (const done of ["Bring your passwords", "Add a vault", "Give CI a token"])
       expect(await linksOf(page, "First steps").allInnerTexts()).not.toContain(done);
@@ -87,18 +89,15 @@ describe("Home", () => {
 describe("what needs attention", () => {
   it("is counted beside the views, told on Home, and marked on a phone", async () => {
     const { token } = await seed([login("Grafana")]);
-    const page = await openPage();
-    await reportOf(
-      page,
-      { service: "tokens", status: "WARNING", message: "Tokens end", count: 12 },
-      { service: "backups", status: "ERROR", message: "The last backup failed" },
-    );
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-    const views = page.getByRole("navigation", { name: "Views" });
-    await views.getByRole("link", { name: /^Tokens\W+12\W+need attention$/ }).waitFor();
-    await views.getByRole("link", { name: /^Backups\W+1\W+needs attention$/ }).waitFor();
-    await views.getByRole("link", { name: /^Health\W+2\W+need attention$/ }).waitFor();
-    await part(page, "Due or weak").getByText("12 tokens expire within 14 days.").waitFor();
+    const page = await openHome(token, TOKENS, { service: "backups", status: "ERROR", message: "The last backup failed" });
+    for (const name of [
+      /^Tokens\W+12\W+need attention$/,
+      /^Backups\W+1\W+needs attention$/,
+      /^Health\W+2\W+need attention$/,
+      /^Keys$/,
+    ])
+      await link(views(page), name).waitFor();
+    await see(part(page, "Due or weak"), "12 tokens expire within 14 days.");
     expect(await checkLooks(page)).toBe("");
     await page.setViewportSize({ width: 390, height: 780 });
     await page.getByRole("button", { name: /^More\W+something needs attention$/ }).waitFor();

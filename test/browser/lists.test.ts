@@ -1,16 +1,17 @@
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
-import { coveredButtons } from "./support/layout.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
+import { confirm, heading, listed, openItem, openList, press, see, titleField, views as lists } from "./support/console.ts";
+import { coveredButtons } from "./support/layout.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
 import { signOut } from "./support/session.ts";
 
 /** The lists of Items, the navigation on a phone, and what a click on a value does. */
 
-const lists = (page: Page) => page.getByRole("navigation", { name: "Views" });
+const openMenu = (page: Page) => press(page, /^Account/);
 const titles = (page: Page) => page.getByRole("list", { name: "Items" }).locator(".title").allInnerTexts();
 
 /** Two vaults with five Items, one of them a favorite and one in the archive. */
@@ -53,30 +54,25 @@ describe("the lists of Items", () => {
 
   it("are in the order of their titles with numbers as numbers, or of their changes, or of their creation", async () => {
     const { page } = await openLists();
-    const order = async (name: string) => {
-      await page.getByRole("button", { name: /^Order/ }).click();
-      await page.getByRole("button", { name, exact: true }).click();
+    const order = async (name: string, ...expected: string[]) => {
+      await press(page, /^Order/, name);
+      await expect.poll(() => titles(page)).toEqual(expected);
     };
-    await order("Newest first");
-    await expect.poll(() => titles(page)).toEqual(["Zebra", "Apple", "Server 9", "Server 10"]);
-    await order("Last changed first");
-    await expect.poll(() => titles(page)).toEqual(["Server 10", "Zebra", "Apple", "Server 9"]);
-    await page.locator(".rows").getByRole("link", { name: "Zebra" }).click();
-    await page.getByRole("button", { name: "Favorite" }).click();
+    await order("Newest first", "Zebra", "Apple", "Server 9", "Server 10");
+    await order("Last changed first", "Server 10", "Zebra", "Apple", "Server 9");
+    await listed(page, "Zebra").click();
+    await press(page, "Favorite");
     await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
     await lists(page).getByRole("link", { name: "Recent" }).click();
-    await order("Alphabetical");
-    await expect.poll(() => titles(page)).toEqual(["Zebra", "Server 10", "Apple", "Server 9"]);
+    await order("Alphabetical", "Zebra", "Server 10", "Apple", "Server 9");
   });
 
   it("that are chosen with Ctrl open in another tab, and do not change this page", async () => {
     const { page } = await openLists();
-    const [other] = await Promise.all([
-      page.context().waitForEvent("page"),
-      lists(page)
-        .getByRole("link", { name: "Favorites" })
-        .click({ modifiers: ["Control"] }),
-    ]);
+    const opened = page.context().waitForEvent("page");
+    const favorites = lists(page).getByRole("link", { name: "Favorites" });
+    await favorites.click({ modifiers: ["Control"] });
+    const other = await opened;
     await expect.poll(() => titles(other)).toEqual(["Server 10"]);
     await other.close();
     expect((await titles(page)).length).toBe(4);
@@ -92,13 +88,14 @@ describe("the lists of Items", () => {
   it("keep the form that asks before it is left", async () => {
     const { page, team, star } = await openLists();
     await page.goto(`/console/#/items/${team}/${star}/edit`);
-    await page.getByLabel("Title").fill("Typed");
-    await lists(page).getByRole("link", { name: "Favorites" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Keep editing" }).click();
-    expect(await page.getByLabel("Title").inputValue()).toBe("Typed");
+    await titleField(page).fill("Typed");
+    const favorites = lists(page).getByRole("link", { name: "Favorites" });
+    await favorites.click();
+    await confirm(page, "Keep editing");
+    expect(await titleField(page).inputValue()).toBe("Typed");
     expect((await titles(page)).length).toBe(4);
-    await lists(page).getByRole("link", { name: "Favorites" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Discard" }).click();
+    await favorites.click();
+    await confirm(page, "Discard changes");
     await expect.poll(() => titles(page)).toEqual(["Server 10"]);
   });
 
@@ -106,11 +103,11 @@ describe("the lists of Items", () => {
     const { page } = await openLists();
     await lists(page).getByText("Tags", { exact: true }).click();
     await lists(page).getByRole("link", { name: "old 1" }).click();
-    await page.locator(".rows").getByRole("link", { name: "Server 9" }).click();
-    await page.getByRole("heading", { name: "Server 9" }).waitFor();
+    await listed(page, "Server 9").click();
+    await heading(page, "Server 9").waitFor();
     expect(page.url()).not.toContain("old");
     await page.reload();
-    await page.getByRole("heading", { name: "Server 9" }).waitFor();
+    await heading(page, "Server 9").waitFor();
     await expect.poll(() => titles(page)).toEqual(["Server 9"]);
     expect(await page.locator(".shown-list strong").first().innerText()).toBe("old");
     await lists(page).getByRole("link", { name: "Archive 1" }).click();
@@ -118,7 +115,7 @@ describe("the lists of Items", () => {
     await page.goBack();
     await expect.poll(() => titles(page)).toEqual(["Server 9"]);
     await page.goBack();
-    await expect.poll(() => page.getByRole("heading", { name: "Server 9" }).count()).toBe(0);
+    await expect.poll(() => heading(page, "Server 9").count()).toBe(0);
     expect(await titles(page)).toEqual(["Server 9"]);
   });
 
@@ -140,12 +137,11 @@ describe("the lists of Items", () => {
 
   it("of a vault that does not exist, or that the session does not open, says so", async () => {
     const { page } = await openLists();
-    const other = await makeVault("Not opened");
-    for (const vault of [crypto.randomUUID(), other]) {
+    for (const vault of [crypto.randomUUID(), await makeVault("Not opened")]) {
       await page.goto(`/console/#/items?list=vault.${vault}`);
-      await page.getByText("This vault doesn’t exist, or you don’t have access to it.").waitFor();
+      await see(page, "This vault doesn’t exist, or you don’t have access to it.");
       await page.getByText("Unknown vault").first().waitFor();
-      await page.getByRole("button", { name: "Show all items" }).click();
+      await press(page, "Show all items");
       await expect.poll(() => titles(page)).toEqual(["Apple", "Server 9", "Server 10", "Zebra"]);
     }
   });
@@ -167,29 +163,26 @@ describe("the lists of Items", () => {
     }
     const page = await openPage({ token });
     await page.goto(`/console/#/items/${team}/${id}`);
-    await page.getByRole("heading", { name: "Of the team" }).waitFor();
+    await heading(page, "Of the team").waitFor();
     const current = page.locator(".rows a[aria-current]");
     await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of the team")]);
-    await page.getByRole("button", { name: "Favorite", exact: true }).click();
+    await press(page, "Favorite");
     await page.getByText("Added to favorites").waitFor();
     expect(await titles(page)).toEqual(["Of home", "Of the team"]);
     expect(await page.locator(".rows .favorite").count()).toBe(1);
-    await page.locator(".rows").getByRole("link", { name: "Of home" }).click();
-    await page.getByRole("heading", { name: "Of home" }).waitFor();
+    await listed(page, "Of home").click();
+    await heading(page, "Of home").waitFor();
     await expect.poll(() => current.allInnerTexts()).toEqual([expect.stringContaining("Of home")]);
     await page.locator(".rows [data-selects]").first().click();
     await page.getByText("1 item selected").waitFor();
   });
 
   it("scroll to their end while a row at their beginning has the focus", async () => {
-    const { token } = await seed(Array.from({ length: 20 }, (_, index) => login(`Item ${index}`)));
-    const page = await openPage({ token });
-    await page.goto("/console/");
-    await page.locator(".rows").getByRole("link", { name: "Item 0" }).waitFor();
+    const { page } = await openList(Array.from({ length: 20 }, (_, index) => login(`Item ${index}`)));
     await page.keyboard.press("ArrowDown");
     await page.locator(".rows").hover();
     await page.mouse.wheel(0, 10_000);
-    await page.locator(".rows").getByRole("link", { name: "Item 19" }).waitFor();
+    await listed(page, "Item 19").waitFor();
     expect(await page.evaluate("document.activeElement.textContent")).toContain("Item 0");
   });
 
@@ -208,11 +201,11 @@ describe("the lists of Items", () => {
     expect(await coveredButtons(page)).not.toContain("Sign out");
     expect(await sheet.evaluate((element) => getComputedStyle(element).backgroundColor)).not.toBe("rgba(0, 0, 0, 0)");
     await sheet.getByRole("link", { name: "Activity" }).click();
-    await page.getByRole("heading", { name: "Activity" }).waitFor();
+    await heading(page, "Activity").waitFor();
     await bar.getByRole("button", { name: "Search" }).click();
     await page.keyboard.type("zeb");
     await page.getByRole("option", { name: "Zebra" }).tap();
-    await page.getByRole("heading", { name: "Zebra" }).waitFor();
+    await heading(page, "Zebra").waitFor();
     await bar.getByRole("button", { name: "New item" }).click();
     await page.getByLabel("Title").waitFor();
     const small = await page.evaluate(() =>
@@ -233,8 +226,8 @@ it("what is a popover at one width is closed at another one", async () => {
   await lists(page).getByRole("link", { name: "Home 2" }).waitFor();
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect.poll(() => page.locator(":popover-open").count()).toBe(0);
-  await page.locator(".rows").getByRole("link", { name: "Apple" }).click();
-  await page.getByRole("heading", { name: "Apple" }).waitFor();
+  await listed(page, "Apple").click();
+  await heading(page, "Apple").waitFor();
 });
 
 it("a session that may write to some Items of a vault is offered no new one", async () => {
@@ -242,7 +235,7 @@ it("a session that may write to some Items of a vault is offered no new one", as
   const issued = await admin("POST", "tokens", { name: "scoped", vaults: { [vault]: { permissions: "rw", items: [items[0]] } } });
   const page = await openPage({ token: issued.token });
   await page.goto("/console/");
-  await page.locator(".rows").getByRole("link", { name: "Own" }).waitFor();
+  await listed(page, "Own").waitFor();
   expect(await page.getByRole("button", { name: "New item" }).count()).toBe(0);
 });
 
@@ -272,7 +265,7 @@ it("vaults in which the session makes no Item are offered neither by the form of
 it("the button that skips the navigation is the first one, and leads to the view", async () => {
   const { page } = await openLists();
   await page.goto("/console/#/activity");
-  await page.getByRole("heading", { name: "Activity" }).waitFor();
+  await heading(page, "Activity").waitFor();
   const first = page.locator("button, a, input, select").first();
   expect(await first.textContent()).toBe("Skip to content");
   await first.focus();
@@ -284,14 +277,14 @@ it("the look that is chosen stays after a reload, and nothing else is stored", a
   const { page } = await openLists();
   const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
   const light = await ground();
-  await page.getByRole("button", { name: /^Account/ }).click();
+  await openMenu(page);
   await page.getByLabel("Theme").selectOption("Dark");
   const dark = await ground();
   expect(dark).not.toBe(light);
   await page.reload();
   await page.getByRole("list", { name: "Items" }).waitFor();
   expect([await ground(), await page.evaluate("JSON.stringify(localStorage)")]).toEqual([dark, '{"look":"dark"}']);
-  await page.getByRole("button", { name: /^Account/ }).click();
+  await openMenu(page);
   await page.getByLabel("Theme").selectOption("System");
   expect([await ground(), await page.evaluate("localStorage.length")]).toEqual([light, 0]);
 });
@@ -306,16 +299,10 @@ describe("a value of an Item", () => {
     { id: "script", type: "URL", label: "script", value: "javascript:alert(1)" },
   ];
 
-  async function openFields() {
-    const { token, vault, items } = await seed([{ title: "Fields", fields: FIELDS }]);
-    const page = await openPage({ token });
-    await page.goto(`/console/#/items/${vault}/${items[0]}`);
-    await page.getByRole("heading", { name: "Fields" }).waitFor();
-    return page;
-  }
+  const openFields = () => openItem([{ title: "Fields", fields: FIELDS }]);
 
   it("is copied by a click on its row, a concealed one without being shown", async () => {
-    const page = await openFields();
+    const { page } = await openFields();
     for (const [label, value] of [
       ["note", "a note of several words"],
       ["secret", "hidden-value"],
@@ -328,17 +315,13 @@ describe("a value of an Item", () => {
   });
 
   it("is not copied by the click that ends the selection of a part of it", async () => {
-    const page = await openFields();
-    await page.evaluate(() => {
-      const copied: string[] = [];
+    const { page } = await openFields();
+    await page.evaluate(`{
       const write = navigator.clipboard.writeText.bind(navigator.clipboard);
-      Object.assign(globalThis, { copied });
-      navigator.clipboard.writeText = (text) => {
-        copied.push(text);
-        return write(text);
-      };
-    });
-    const copied = () => page.evaluate<number>("copied.length");
+      window.copied = 0;
+      navigator.clipboard.writeText = (text) => write(text, copied++);
+    }`);
+    const copied = () => page.evaluate<number>("copied");
     const box = (await page.getByText("a note of several words").boundingBox())!;
     await page.mouse.move(box.x + 2, box.y + box.height / 2);
     await page.mouse.down();
@@ -351,7 +334,7 @@ describe("a value of an Item", () => {
   });
 
   it("is a link where its type has one, and never one that runs a script", async () => {
-    const page = await openFields();
+    const { page } = await openFields();
     const links = await page.locator("article dd a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
     expect(links).toEqual(["mailto:ada@example.com", "tel:+431234", "https://example.com/a"]);
   });

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { type PeopleService, startPeopleService } from "../sdk/support/people.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import { button, heading, press, see } from "./support/console.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { chooseAct } from "./support/rows.ts";
@@ -47,24 +48,36 @@ async function openService(email?: string): Promise<Page> {
 const address = (more: Record<string, string> = {}) =>
   `/console/authorize?${new URLSearchParams({ redirect_uri: redirectUri(), code_challenge: CHALLENGE, state: "the state", ...more })}`;
 
+/** Signs in with ADMIN_TOKEN where the page asks for a token. */
+async function signInAsAdmin(page: Page): Promise<void> {
+  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
+  await press(page, "Sign in");
+}
+const seeDefinitions = async (page: Page, ...texts: readonly string[]): Promise<void> => {
+  for (const text of texts) await page.getByRole("definition").filter({ hasText: text }).waitFor();
+};
+const makeVault = async (name: string): Promise<string> => (await service.admin("POST", "vaults", { name })).id;
+/** The token that the program gets for the code that it was sent last. */
+const redeemSent = async (): Promise<any> => {
+  const code = asked.at(-1)!.searchParams.get("code");
+  return (await redeem({ code, code_verifier: VERIFIER })).json();
+};
+
 const redeem = (body: object) => fetch(new URL("v1/login/token", service.url), { method: "POST", body: JSON.stringify(body) });
 
 it("a person confirms a login of a program on this computer, which then gets a token", async () => {
-  const vault = (await service.admin("POST", "vaults", { name: "Shared" })).id;
+  const vault = await makeVault("Shared");
   const { email } = await service.addPerson({ [vault]: "rw" });
   const page = await openService(email);
   await page.goto(address({ expiresIn: "3600", vaults: JSON.stringify({ [vault]: "r" }) }));
-  await page.getByRole("heading", { name: "Log in at the terminal" }).waitFor();
-  for (const text of [new URL(redirectUri()).host, email, "Shared read", "1 hour"])
-    await page.getByRole("definition").filter({ hasText: text }).waitFor();
+  await heading(page, "Log in at the terminal").waitFor();
+  await seeDefinitions(page, new URL(redirectUri()).host, email, "Shared read", "1 hour");
   expect(new URL(page.url()).search).toBe("");
   expect(await checkLooks(page)).toBe("");
-  await page.getByRole("button", { name: "Confirm" }).click();
-  await page.getByText("You can close this page.").waitFor();
-  const { searchParams } = asked.at(-1)!;
-  expect(searchParams.get("state")).toBe("the state");
-  const { name, vaults } = await (await redeem({ code: searchParams.get("code"), code_verifier: VERIFIER })).json();
-  expect([name, vaults]).toEqual([email, { [vault]: "r" }]);
+  await press(page, "Confirm");
+  await see(page, "You can close this page.");
+  expect(asked.at(-1)!.searchParams.get("state")).toBe("the state");
+  expect(await redeemSent()).toMatchObject({ name: email, vaults: { [vault]: "r" } });
 });
 
 it("a person cancels a login: the program gets no code", async () => {
@@ -72,10 +85,10 @@ it("a person cancels a login: the program gets no code", async () => {
   const page = await openService(email);
   const before = asked.length;
   await page.goto(address());
-  await page.getByRole("button", { name: "Cancel" }).click();
+  await press(page, "Cancel");
   await expect.poll(() => new URL(page.url()).hash).toBe("#/items");
   await page.goto("/console/#/authorize");
-  await page.getByText("No login to confirm.").waitFor();
+  await see(page, "No login to confirm.");
   expect(asked.length).toBe(before);
 });
 
@@ -91,31 +104,30 @@ it.each([
   const { email } = await service.addPerson();
   const page = await openService(email);
   await page.goto(address(more));
-  await page.getByText("No login to confirm.").waitFor();
+  await see(page, "No login to confirm.");
   expect(await page.getByRole("button", { name: "Confirm" }).count()).toBe(0);
 });
 
-it("somebody who signs in with a token confirms nothing", async () => {
+it.each([
+  ["confirms nothing", () => address(), "Confirm"],
+  ["makes no code", () => "/console/#/terminal", "Create code"],
+])("somebody who signs in with a token %s", async (_, place, act) => {
   const page = await openService();
-  await page.goto(address());
-  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.goto(place());
+  await signInAsAdmin(page);
   await page.getByRole("alert").filter({ hasText: "Only a person can confirm a login" }).waitFor();
-  expect(await page.getByRole("button", { name: "Confirm" }).count()).toBe(0);
+  expect(await button(page, act).count()).toBe(0);
 });
 
 it("a person makes a code, sees the terminal that uses it, and ends its login", async () => {
-  const [read, own] = [
-    (await service.admin("POST", "vaults", { name: "Read" })).id,
-    (await service.admin("POST", "vaults", { name: "Own" })).id,
-  ];
+  const [read, own] = [await makeVault("Read"), await makeVault("Own")];
   const { email } = await service.addPerson({ [read]: "rw", [own]: "rwd" });
   const page = await openService(email);
   await page.goto("/console/#/terminal");
   await page.getByLabel("Own").selectOption({ label: "read, write, delete permanently" });
   expect(await checkLooks(page)).toBe("");
   await page.getByRole("button", { name: "Create code" }).press("Enter");
-  await page.getByText("Paste it only into a terminal that you opened.").waitFor();
+  await see(page, "Paste it only into a terminal that you opened.");
   expect(await checkLooks(page)).toBe("");
   const code = await page.getByLabel("Code").inputValue();
   const used = await fetch(new URL("v1/login/token", service.url), {
@@ -129,14 +141,14 @@ it("a person makes a code, sees the terminal that uses it, and ends its login", 
     .getByRole("status")
     .filter({ hasText: /^A terminal at .* uses it\.$/ })
     .waitFor();
-  await page.getByText("Program: printer/1").waitFor();
+  await see(page, "Program: printer/1");
   expect(await checkLooks(page)).toBe("");
   expect([page.url(), await page.content()]).toEqual([expect.not.stringContaining(code), expect.not.stringContaining(code)]);
-  await page.getByRole("button", { name: "End it" }).click();
-  await page.getByText("The login has ended.").waitFor();
+  await press(page, "End it");
+  await see(page, "The login has ended.");
   const headers = { Authorization: `Bearer ${token}` };
   expect((await fetch(new URL("v1/token", service.url), { headers })).status).toBe(401);
-  await page.getByRole("button", { name: "Create another code" }).click();
+  await press(page, "Create another code");
   await page.getByRole("button", { name: "Create code" }).waitFor();
 });
 
@@ -147,8 +159,8 @@ async function openWaiting() {
   const page = await openService((await service.addPerson()).email);
   await page.clock.install({ time: Date.now() + 3_600_000 });
   await page.goto("/console/#/terminal");
-  await page.getByRole("button", { name: "Create code" }).click();
-  await page.getByText(WAITING).waitFor();
+  await press(page, "Create code");
+  await see(page, WAITING);
   return { page, code: await page.getByLabel("Code").inputValue() };
 }
 
@@ -171,10 +183,10 @@ it.each([
   expect((await redeem({ code })).status).toBe(200);
   await page.route("**/v1/tokens", (route) => route.fulfill(answer));
   await passSeconds(page, seconds);
-  await page.getByText(WAITING).waitFor();
+  await see(page, WAITING);
   await page.unroute("**/v1/tokens");
   await page.clock.runFor(4_000);
-  await page.getByText("A terminal at").waitFor();
+  await see(page, "A terminal at");
 });
 
 it("a code that nobody uses is called expired after its 2 minutes, and a page that is left asks no more", async () => {
@@ -182,7 +194,7 @@ it("a code that nobody uses is called expired after its 2 minutes, and a page th
   await page.clock.runFor(140_000);
   const expired = page.getByText("The code has expired. No terminal uses it.");
   await expect.poll(() => page.clock.runFor(2_000).then(() => expired.isVisible())).toBe(true);
-  await page.getByRole("button", { name: "Create another code" }).click();
+  await press(page, "Create another code");
   const [requested, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let lookups = 0;
   await page.route("**/v1/tokens", async (route) => {
@@ -191,8 +203,8 @@ it("a code that nobody uses is called expired after its 2 minutes, and a page th
     await answered.promise;
     await route.fulfill({ json: [] });
   });
-  await page.getByRole("button", { name: "Create code" }).click();
-  await page.getByText(WAITING).waitFor();
+  await press(page, "Create code");
+  await see(page, WAITING);
   await page.clock.runFor(2_500);
   await requested.promise;
   await page.goto("/console/#/items");
@@ -204,25 +216,14 @@ it("a code that nobody uses is called expired after its 2 minutes, and a page th
   expect(lookups).toBe(1);
 });
 
-it("somebody who signs in with a token makes no code", async () => {
-  const page = await openService();
-  await page.goto("/console/#/terminal");
-  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("alert").filter({ hasText: "Only a person can confirm a login" }).waitFor();
-  expect(await page.getByRole("button", { name: "Create code" }).count()).toBe(0);
-});
-
 it("an administrator confirms a login for administration, and somebody else is refused", async () => {
   const [one, other] = [await service.addPerson({}, { admin: true }), await service.addPerson()];
   const page = await openService(one.email);
   await page.goto(address({ admin: "true" }));
-  for (const text of ["as an administrator", "1 hour"]) await page.getByRole("definition").filter({ hasText: text }).waitFor();
-  await page.getByRole("button", { name: "Confirm" }).click();
-  await page.getByText("You can close this page.").waitFor();
-  const code = asked.at(-1)!.searchParams.get("code");
-  const { admin } = await (await redeem({ code, code_verifier: VERIFIER })).json();
-  expect(admin).toBe(true);
+  await seeDefinitions(page, "as an administrator", "1 hour");
+  await press(page, "Confirm");
+  await see(page, "You can close this page.");
+  expect((await redeemSent()).admin).toBe(true);
 
   const refused = await openService(other.email);
   expectProblem(refused, /403/);
@@ -235,11 +236,10 @@ it("the lists of the admin show administrators, and the tokens of people", async
   const { email } = await service.addPerson();
   const page = await openService();
   await page.goto("/console/#/people");
-  await page.getByLabel("Token").fill(inject("secrets").ADMIN_TOKEN);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await signInAsAdmin(page);
   await chooseAct(page, email, "Change vaults…");
   await page.getByLabel("Administrator").check();
-  await page.getByRole("button", { name: "Save" }).click();
+  await press(page, "Save");
   await page.getByRole("row").filter({ hasText: email }).getByText("Administrator").waitFor();
 
   const person = await service.signIn(email);

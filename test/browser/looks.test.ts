@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
+import { heading, listed, openAsBoth, openItem, openList, press } from "./support/console.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
-import { login, makeItems, seed } from "./support/seed.ts";
-import { signIn } from "./support/session.ts";
+import { login, makeItems } from "./support/seed.ts";
 import { viewsOf } from "./support/views.ts";
 
 /** What a person sees at each width and in both schemes: nothing that matters is cut off, faint, moving or too small for a finger. */
@@ -20,11 +20,7 @@ beforeAll(async () => {
   for (const vault of vaults) await makeItems(token, vault, [login("Grafana"), login("GitHub")]);
 });
 
-async function openAsAdmin(size: { readonly width: number; readonly height: number }): Promise<Page> {
-  const page = await openPage(size);
-  await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-  return page;
-}
+const openAsAdmin = (view: string, size: { readonly width: number; readonly height: number }) => openAsBoth(token, view, size);
 
 /** Whether all of a text is in view within its element, which cuts off what has no room. */
 const isWhole = (page: Page, selector: string, text: string): Promise<boolean> =>
@@ -46,17 +42,16 @@ const isWhole = (page: Page, selector: string, text: string): Promise<boolean> =
 
 describe("on a phone", () => {
   it("a row says in view that its item cannot be read", async () => {
-    const listed = (await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "l"])), "uuid")).token;
-    const page = await openPage({ ...PHONE, token: listed });
+    const lister = (await makeToken(Object.fromEntries(vaults.map((vault) => [vault, "l"])), "uuid")).token;
+    const page = await openPage({ ...PHONE, token: lister });
     await page.goto("/console/");
     await page.locator(".rows a").first().waitFor();
     expect(await isWhole(page, ".row a > .quiet", "No read access")).toBe(true);
   });
 
   it("the permissions name each vault in full", async () => {
-    const page = await openAsAdmin(PHONE);
-    await page.goto("/console/#/people");
-    await page.getByRole("button", { name: "Invite person" }).click();
+    const page = await openAsAdmin("people", PHONE);
+    await press(page, "Invite person");
     for (const name of LONG) {
       await page.getByRole("row", { name }).waitFor();
       expect(await isWhole(page, ".scope-rows .name", name)).toBe(true);
@@ -77,7 +72,7 @@ describe("on a phone", () => {
     await entry.waitFor();
     expect((await entry.boundingBox())!.y).toBeLessThan(PHONE.height * 0.7);
     expect(await page.getByLabel("Request").isVisible()).toBe(false);
-    await page.getByRole("button", { name: "Filters" }).click();
+    await press(page, "Filters");
     await page.getByLabel("Request").selectOption("created");
     await page.getByRole("button", { name: "Filters (in use)" }).waitFor();
     await page.setViewportSize({ width: 1024, height: 780 });
@@ -86,7 +81,7 @@ describe("on a phone", () => {
   });
 
   it("buttons and fields are at least 40 pixels high", async () => {
-    const page = await openAsAdmin(PHONE);
+    const page = await openAsAdmin("items", PHONE);
     const small: unknown[] = [];
     const [item = ""] = await makeItems(token, vaults[0]!, [login("Small")]);
     for (const [name, path, ready] of viewsOf({ vault: vaults[0]!, item, deleted: "" })) {
@@ -108,7 +103,7 @@ describe("on a phone", () => {
 });
 
 it.each([390, 800, 1440])("the navigation marks the view at %i pixels", async (width) => {
-  const page = await openAsAdmin({ width, height: 780 });
+  const page = await openAsAdmin("items", { width, height: 780 });
   const marked = page.locator(":is(.sidebar, .bar) [aria-current]:visible");
   for (const [view, names] of [
     ["items", ["Items", "Items", "All items"]],
@@ -152,10 +147,9 @@ it.each(["light", "dark"] as const)(
 const SECRET = 'l1O0-"<b>\u{1f511} \u05d0=é9';
 
 async function openSecret(value: string, colorScheme: "light" | "dark" = "light"): Promise<Page> {
-  const own = await seed([{ title: "Coloured", fields: [{ id: "secret", type: "CONCEALED", label: "secret", value }] }]);
-  const page = await openPage({ token: own.token, colorScheme });
-  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
-  await page.getByRole("button", { name: "Reveal secret" }).click();
+  const fields = [{ id: "secret", type: "CONCEALED", label: "secret", value }];
+  const { page } = await openItem([{ title: "Coloured", fields }], { colorScheme });
+  await press(page, "Reveal secret");
   await page.locator(".value.secret").waitFor();
   return page;
 }
@@ -184,7 +178,7 @@ describe("a secret that is shown", () => {
       return getSelection()!.toString();
     });
     expect(selected).toBe(SECRET);
-    await page.getByRole("button", { name: "Reveal secret" }).click();
+    await press(page, "Reveal secret");
     await value.waitFor({ state: "detached" });
     expect(await colouredTexts(page)).toEqual({ digits: [], symbols: [] });
   });
@@ -221,11 +215,8 @@ describe("a secret that is shown", () => {
 });
 
 it("titles, labels, values and rows have their sizes, and a row of the list shows both of its lines", async () => {
-  const own = await seed([login("Grafana")]);
-  const page = await openPage({ token: own.token });
-  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
-  await page.getByRole("button", { name: "Reveal password" }).click();
-  await page.locator(".rows a").waitFor();
+  const { page } = await openItem([login("Grafana")]);
+  await press(page, "Reveal password");
   const fontOf = (selector: string) =>
     page
       .locator(selector)
@@ -241,7 +232,7 @@ it("titles, labels, values and rows have their sizes, and a row of the list show
     "15px 500 none",
   ]);
   expect(await page.locator(".item dt").allInnerTexts()).toEqual(["Username", "Password", "URL"]);
-  const row = page.locator(".rows a");
+  const row = listed(page, "Grafana");
   expect((await row.boundingBox())!.height).toBe(52);
   expect(await row.evaluate((element) => element.scrollHeight <= element.clientHeight)).toBe(true);
 });
@@ -250,10 +241,7 @@ it.each([
   [390, false],
   [1440, true],
 ])("the actions of an item are on the line of its title where they have room: at %i pixels %s", async (width, beside) => {
-  const own = await seed([login("Grafana")]);
-  const page = await openPage({ token: own.token, width });
-  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
-  await page.getByRole("heading", { name: "Grafana" }).waitFor();
+  const { page } = await openItem([login("Grafana")], { width });
   const [title, actions] = (
     await Promise.all([".item h1", ".item > header > .actions"].map((one) => page.locator(one).boundingBox()))
   ).map((box) => box!);
@@ -261,34 +249,32 @@ it.each([
 });
 
 it("a login has the letter of its title as its face, and another item the icon of its category", async () => {
-  const own = await seed([login("Grafana"), login("…"), { title: "Backup server", category: "SERVER" }]);
-  const page = await openPage({ token: own.token });
-  await page.goto("/console/");
-  await page.locator(".rows a").nth(2).waitFor();
-  const faces = await page
-    .locator(".rows a")
-    .evaluateAll((all) => all.map((row) => [row.querySelector(".title")!.textContent, row.querySelector(".tile")!.textContent]));
+  const { page } = await openList([login("Grafana"), login("…"), { title: "Backup server", category: "SERVER" }]);
+  await listed(page).nth(2).waitFor();
+  const faces = await listed(page).evaluateAll((all) =>
+    all.map((row) => [".title", ".tile"].map((part) => row.querySelector(part)!.textContent) as [string, string]),
+  );
   expect(Object.fromEntries(faces)).toEqual({ Grafana: "G", "…": "", "Backup server": "" });
   expect(await page.locator(".rows .tile svg").count()).toBe(2);
 });
 
 it("grey rows stand for the list and for an item while they are loading, and move only for people who want motion", async () => {
-  const own = await seed([login("Grafana")]);
-  const page = await openPage({ token: own.token });
+  const { page, address } = await openList([login("Grafana")]);
   const list = await injectFault(page, "GET", "/v1/vaults/*/items", "held");
   const item = await injectFault(page, "GET", "/v1/vaults/*/items/*", "held");
-  await page.goto(`/console/#/items/${own.vault}/${own.items[0]}`);
+  await page.goto("about:blank");
+  await page.goto(address);
   for (const [pane, loading, shown] of [
-    ["Items", list, page.locator(".rows a")],
-    ["Item", item, page.getByRole("heading", { name: "Grafana" })],
+    ["Items", list, listed(page)],
+    ["Item", item, heading(page, "Grafana")],
   ] as const) {
     const skeleton = page.getByRole("region", { name: pane, exact: true }).locator(".skeleton[aria-busy=true]");
     await skeleton.getByText("Loading…").waitFor();
-    const animated = () => skeleton.evaluate((element) => element.getAnimations({ subtree: true }).length > 0);
-    expect(await animated()).toBe(false);
-    await page.emulateMedia({ reducedMotion: "no-preference" });
-    expect(await animated()).toBe(true);
-    await page.emulateMedia({ reducedMotion: "reduce" });
+    for (const reducedMotion of ["no-preference", "reduce"] as const) {
+      await page.emulateMedia({ reducedMotion });
+      const animated = await skeleton.evaluate((element) => element.getAnimations({ subtree: true }).length > 0);
+      expect(animated).toBe(reducedMotion !== "reduce");
+    }
     loading.end();
     await shown.waitFor();
     expect(await skeleton.count()).toBe(0);
@@ -327,9 +313,7 @@ it("the bullets of a list of failures are beside its edge, not on it", async () 
 });
 
 it("times have the form of the language of the browser, as its fields for dates have", async () => {
-  const { token: own, vault, items } = await seed([login("Grafana")]);
-  const page = await openPage({ token: own, context: { locale: "de-DE" } });
-  await page.goto(`/console/#/items/${vault}/${items[0]}`);
+  const { page } = await openItem([login("Grafana")], { context: { locale: "de-DE" } });
   const time = page.locator(".details time").first();
   await expect.poll(() => time.innerText()).toMatch(/^\d{2}\.\d{2}\.\d{4}, \d{2}:\d{2}$/);
 });

@@ -1,14 +1,15 @@
 import type { Page } from "playwright-core";
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 import { makeVault } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
 import { refuseCopying } from "./support/clipboard.ts";
+import { dialogOf, heading, openItem, openView, press, see, titleField } from "./support/console.ts";
 import { dialogsOf } from "./support/dialogs.ts";
 import { injectFault } from "./support/faults.ts";
 import { coveredButtons, keepMessages } from "./support/layout.ts";
-import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { login, seed } from "./support/seed.ts";
+import { issueToken } from "./support/rows.ts";
+import { login } from "./support/seed.ts";
 
 /** Messages: they never cover what is pressed next. */
 
@@ -16,17 +17,27 @@ const BLOCKED = "Your browser blocked copying.";
 
 /** Opens the form of an Item, with a changed title, below the last of three messages. */
 async function openForm(title: string): Promise<Page> {
-  const { vault, items, token } = await seed([login(title)]);
-  const page = await openPage({ token });
-  await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("heading", { name: title }).waitFor();
+  const { page } = await openItem([login(title)]);
   await keepMessages(page);
   await refuseCopying(page);
-  for (const name of ["Copy password", "Copy username", "Copy password"]) await page.getByRole("button", { name }).click();
+  await press(page, "Copy password", "Copy username", "Copy password");
   await page.getByRole("link", { name: "Edit" }).click();
-  await page.getByLabel("Title").fill("Covered by nothing");
+  await titleField(page).fill("Covered by nothing");
   // One message at a time.
   await expect.poll(() => page.locator(".toast").allInnerTexts()).toEqual([expect.stringContaining(BLOCKED)]);
+  return page;
+}
+
+/** Issues a token, and leaves the dialog that shows it open, with a message of a copy that the browser has refused. */
+async function openIssued(name: string): Promise<Page> {
+  await makeVault("Messages");
+  const page = await openView("tokens");
+  await issueToken(page, name, "Messages");
+  await dialogOf(page, "Token issued").waitFor();
+  await keepMessages(page);
+  await refuseCopying(page);
+  await press(page, "Copy token");
+  await see(inDialog(page), BLOCKED);
   return page;
 }
 
@@ -40,15 +51,15 @@ it("a message covers no button of a form, and the form covers no message, wide a
     for (const dismiss of await page.getByRole("button", { name: "Dismiss" }).all()) await dismiss.click({ trial: true });
   }
   expect(await checkAccessibility(page, "look")).toBe("");
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("heading", { name: "Covered by nothing" }).waitFor();
+  await press(page, "Save");
+  await heading(page, "Covered by nothing").waitFor();
 });
 
 it("a message does not cover why a form was not saved, wide and on a phone", async () => {
   const page = await openForm("Refused");
   expectProblem(page, /403/);
   await injectFault(page, "PATCH", "/v1/vaults/*/items/*", { status: 403, kind: "out_of_scope" });
-  await page.getByRole("button", { name: "Save" }).click();
+  await press(page, "Save");
   const reason = page.getByRole("alert").getByText("You don’t have permission");
   for (const width of [390, 1024]) {
     await page.setViewportSize({ width, height: 780 });
@@ -60,12 +71,8 @@ it("a message does not cover why a form was not saved, wide and on a phone", asy
 const inDialog = (page: Page) => page.locator("dialog:modal .toast");
 
 it("a message covers no button of a dialog in which it was made, and is as high as its text", async () => {
-  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-  await issueToken(page, "Covered");
-  await keepMessages(page);
-  await refuseCopying(page);
-  for (const name of ["Copy token", "Copy as shell variables"]) await page.getByRole("button", { name }).click();
-  await inDialog(page).getByText(BLOCKED).waitFor();
+  const page = await openIssued("Covered");
+  await press(page, "Copy as shell variables");
   for (const width of [390, 1024]) {
     // So low that the dialog reaches the bottom, where messages are without a dialog.
     await page.setViewportSize({ width, height: 320 });
@@ -81,12 +88,9 @@ it("a message covers no button of a dialog in which it was made, and is as high 
 const OPENED: ReadonlySet<string> = new Set(["find", "keys", "delete an Item", "move an Item"]);
 
 it("a message made before a dialog is not in the dialog, nor is its button, and both are there afterwards", async () => {
-  const { vault, items, token } = await seed([login("Starred")]);
-  const page = await openPage({ token });
-  await page.goto(`/console/#/items/${vault}/${items[0]}`);
-  await page.getByRole("heading", { name: "Starred" }).waitFor();
+  const { page, vault, items } = await openItem([login("Starred")]);
   await keepMessages(page);
-  await page.getByRole("button", { name: "Favorite" }).click();
+  await press(page, "Favorite");
   const message = page.getByText("Added to favorites");
   await message.waitFor();
   const dialogs = dialogsOf({ vault, item: items[0]! }).filter(([name]) => OPENED.has(name));
@@ -99,32 +103,15 @@ it("a message made before a dialog is not in the dialog, nor is its button, and 
     expect([name, await message.count()]).toEqual([name, 1]);
   }
   expect(dialogs.length).toBe(OPENED.size);
-  await page.getByRole("button", { name: "Undo" }).click();
+  await press(page, "Undo");
   await page.getByText("Removed from favorites").waitFor();
 });
 
 it("a message made in a dialog is in no dialog that opens after it", async () => {
-  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-  await issueToken(page, "First of two");
-  await keepMessages(page);
-  await refuseCopying(page);
-  await page.getByRole("button", { name: "Copy token" }).click();
-  await inDialog(page).getByText(BLOCKED).waitFor();
-  for (const name of ["Done", "Close without copying"]) await page.getByRole("button", { name }).click();
-  await page.getByText(BLOCKED).waitFor();
+  const page = await openIssued("First of two");
+  await press(page, "Done", "Close without copying");
+  await see(page, BLOCKED);
   await page.getByRole("button", { name: "Issue token" }).first().click();
-  await page.getByRole("dialog", { name: "Issue token" }).waitFor();
+  await dialogOf(page, "Issue token").waitFor();
   expect(await inDialog(page).count()).toBe(0);
 });
-
-/** Issues a token that opens no vault but one of this test, and leaves the dialog that shows it open. */
-async function issueToken(page: Page, name: string): Promise<void> {
-  await makeVault("Messages");
-  await page.goto("/console/#/tokens");
-  await page.getByRole("button", { name: "Issue token" }).first().click();
-  const form = page.getByRole("dialog", { name: "Issue token" });
-  await form.getByLabel("Name", { exact: true }).fill(name);
-  await form.getByRole("checkbox", { name: "Read: Messages" }).first().check();
-  await form.getByRole("button", { name: "Issue token" }).click();
-  await page.getByRole("dialog", { name: "Token issued" }).waitFor();
-}

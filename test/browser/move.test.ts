@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
 import { makeToken, makeVault, type Permission, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
+import { button, choose, confirm, dialogOf, focused, heading, listed, pressKeys, see, toast } from "./support/console.ts";
 import { injectFault, limitVault } from "./support/faults.ts";
 import { openPage, type PageOptions } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
@@ -64,12 +65,8 @@ async function openItem(files: readonly (typeof FILES)[number][] = SMALL, option
   return { page, vault, target, path, all, list, titles };
 }
 
-const more = (page: Page) => page.getByRole("button", { name: "More actions", exact: true });
-async function openDialog(page: Page): Promise<void> {
-  await more(page).click();
-  await page.getByRole("button", { name: "Move or copy…" }).click();
-}
-const press = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+const move = (page: Page, act = "Move") => choose(page, "Move or copy…", act);
+const moved = (page: Page) => toast(page, "Moved").waitFor();
 
 /** What an Item is besides its ids and times, with the hashes of its Files. */
 async function contentOf(token: string, path: string): Promise<unknown> {
@@ -89,19 +86,19 @@ describe("moving an Item", () => {
   it("takes all that it has, byte for byte, by the keyboard alone", async () => {
     const { page, path, target, all, list, titles } = await openItem(FILES);
     const before = await contentOf(all, path);
-    await more(page).focus();
-    for (const key of ["Enter", "Enter"]) await page.keyboard.press(key);
-    await page.getByRole("dialog").waitFor();
+    await button(page, "More actions").focus();
+    await pressKeys(page, "Enter", "Enter");
+    await dialogOf(page).waitFor();
     expect(await page.evaluate("document.activeElement.tagName")).toBe("SELECT");
     expect(await checkAccessibility(page)).toBe("");
-    for (const key of ["Tab", "Tab", "Tab", "Enter"]) await page.keyboard.press(key);
-    await page.locator(".toast", { hasText: "Moved" }).waitFor();
+    await pressKeys(page, "Tab", "Tab", "Tab", "Enter");
+    await moved(page);
     const [copy] = await list(target);
     expect(await contentOf(all, `v1/vaults/${target}/items/${copy!.id}`)).toEqual(before);
     expect(await titles()).toEqual([[], ["Key"]]);
     await page.waitForURL((url) => url.hash === `#/items/${target}/${copy!.id}`);
-    await page.getByRole("heading", { name: "Key" }).waitFor();
-    expect(await page.getByRole("list", { name: "Items" }).getByRole("link").count()).toBe(1);
+    await heading(page, "Key").waitFor();
+    expect(await listed(page).count()).toBe(1);
   });
 
   it("that stopped at a File leaves the Item, and continues without a second copy", async () => {
@@ -115,12 +112,11 @@ describe("moving an Item", () => {
       await route.fetch();
       return route.abort("connectionreset");
     });
-    await openDialog(page);
-    await press(page, "Move");
-    await page.getByText("The item was not copied and has not moved.").waitFor();
+    await move(page);
+    await see(page, "The item was not copied and has not moved.");
     expect(await contentOf(all, path)).toEqual(before);
-    await press(page, "Try again");
-    await page.locator(".toast", { hasText: "Moved" }).waitFor();
+    await confirm(page, "Try again");
+    await moved(page);
     const [copy] = await list(target);
     expect(await contentOf(all, `v1/vaults/${target}/items/${copy!.id}`)).toEqual(before);
     expect(await titles()).toEqual([[], ["Key"]]);
@@ -130,30 +126,28 @@ describe("moving an Item", () => {
     const { page, titles } = await openItem();
     expectProblem(page, /Failed to load resource/);
     const { end, requests } = await injectFault(page, "DELETE", "/v1/vaults/*/items/*", "network");
-    await openDialog(page);
-    await press(page, "Move");
-    await page.getByText("The copy in To is complete, but the item may still be in From.").waitFor();
+    await move(page);
+    await see(page, "The copy in To is complete, but the item may still be in From.");
     expect(requests.length).toBeGreaterThan(0);
     expect(await titles()).toEqual([["Key"], ["Key"]]);
     end();
-    await press(page, "Try again");
-    await page.locator(".toast", { hasText: "Moved" }).waitFor();
+    await confirm(page, "Try again");
+    await moved(page);
     expect(await titles()).toEqual([[], ["Key"]]);
   });
 
   it("that somebody else changes meanwhile keeps both", async () => {
     const { page, path, all, titles } = await openItem();
     const { requests, end } = await injectFault(page, "POST", UPLOADS, "held");
-    await openDialog(page);
-    await press(page, "Move");
+    await move(page);
     await expect.poll(() => requests.length).toBe(1);
     await sendRequest("PATCH", path, all, [{ op: "replace", path: "/title", value: "Theirs" }]);
     expectProblem(page, /412/);
     end();
-    await page.getByText("Someone else changed the item while it was copied").waitFor();
+    await see(page, "Someone else changed the item while it was copied");
     expect(await titles()).toEqual([["Theirs"], ["Key"]]);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Keep both");
-    await press(page, "Keep both");
+    expect(await focused(page)).toBe("Keep both");
+    await confirm(page, "Keep both");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await titles()).toEqual([["Theirs"], ["Key"]]);
   });
@@ -161,11 +155,10 @@ describe("moving an Item", () => {
   it("that is cancelled deletes the incomplete copy", async () => {
     const { page, titles, target, all } = await openItem();
     const { requests, end } = await injectFault(page, "POST", UPLOADS, "held");
-    await openDialog(page);
-    await press(page, "Move");
+    await move(page);
     await expect.poll(() => requests.length).toBe(1);
-    await press(page, "Cancel");
-    await page.getByText("The incomplete copy was deleted.").waitFor();
+    await confirm(page, "Cancel");
+    await see(page, "The incomplete copy was deleted.");
     end();
     expect(await titles()).toEqual([["Key"], []]);
     expect(await sendRequest("GET", `v1/vaults/${target}/deleted-items`, all)).toHaveLength(1);
@@ -174,14 +167,12 @@ describe("moving an Item", () => {
   it("into a vault without room changes nothing, and says so", async () => {
     const { page, target, titles } = await openItem();
     await limitVault(target, { items: 0 });
-    expectProblem(page, /507/);
-    expectProblem(page, /404/);
-    await openDialog(page);
-    await press(page, "Move");
-    await page.getByText("The vault is full").waitFor();
+    for (const status of [/507/, /404/]) expectProblem(page, status);
+    await move(page);
+    await see(page, "The vault is full");
     // A copy could have been made, and is deleted.
     const refused = page.waitForEvent("console", (message) => message.text().includes("404"));
-    await press(page, "Cancel");
+    await confirm(page, "Cancel");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await refused;
     expect(await titles()).toEqual([["Key"], []]);
@@ -191,22 +182,21 @@ describe("moving an Item", () => {
 describe("copying an Item", () => {
   it("is all that is offered to those who may not write to its vault, on a phone in the dark", async () => {
     const { page, titles } = await openItem(SMALL, { from: "r", width: 390, height: 780, colorScheme: "dark" });
-    await openDialog(page);
-    const dialog = page.getByRole("dialog");
+    await choose(page, "Move or copy…");
+    const dialog = dialogOf(page);
     await dialog.getByRole("combobox").waitFor();
     expect(await dialog.getByRole("option").allInnerTexts()).toEqual(["To"]);
     expect(await dialog.getByRole("button").allInnerTexts()).toEqual(["×", "Cancel", "Copy"]);
     expect(await checkAccessibility(page, "look")).toBe("");
-    await press(page, "Copy");
-    await page.locator(".toast", { hasText: "Copied" }).waitFor();
+    await confirm(page, "Copy");
+    await toast(page, "Copied").waitFor();
     expect(await titles()).toEqual([["Key"], ["Key"]]);
   });
 
   it("is offered in its own vault", async () => {
     const { page, titles } = await openItem(SMALL, { to: "r" });
-    await openDialog(page);
-    await press(page, "Copy");
-    await page.locator(".toast", { hasText: "Copied" }).waitFor();
+    await move(page, "Copy");
+    await toast(page, "Copied").waitFor();
     expect(await titles()).toEqual([["Key", "Key"], []]);
   });
 });

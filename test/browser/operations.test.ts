@@ -1,24 +1,15 @@
 import type { Page } from "playwright-core";
 import { describe, expect, inject, it } from "vitest";
-import { admin, makeVault, sendRequest } from "../sdk/support/requests.ts";
+import { admin, makeVault } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
+import { button, confirm, dialogOf, listed, openAsBoth, openView, press, see, shown, type Shown } from "./support/console.ts";
 import { openPage } from "./support/page.ts";
-import { actsOf, chooseAct, openPanel, openSection } from "./support/rows.ts";
-import { login, seed } from "./support/seed.ts";
-import { signIn } from "./support/session.ts";
+import { chooseAct, openPanel, openSection } from "./support/rows.ts";
+import { login, type NewItem, seed } from "./support/seed.ts";
 
 /** Webhooks, backups, jobs and keys, as the administrator sees them. */
 
-async function openView(view: string): Promise<Page> {
-  const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-  await page.goto(`/console/#/${view}`);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-  return page;
-}
-
-const dialog = (page: Page) => page.getByRole("dialog");
-const press = (page: Page, name: string) => dialog(page).getByRole("button", { name, exact: true }).click();
 const rowOf = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 /** A job may wait for others, and backups of a service with the vaults of all tests take some time. */
 const PATIENT = { timeout: 120_000 };
@@ -39,16 +30,16 @@ describe("webhooks", () => {
     const name = `Watched ${crypto.randomUUID()}`;
     const vault = await makeVault(name);
     const page = await openView("webhooks");
-    await page.getByRole("button", { name: "Add webhook" }).click();
-    await dialog(page).getByLabel("Vault").selectOption(name);
-    await dialog(page).getByLabel("URL").fill("https://example.com/added");
     await press(page, "Add webhook");
-    const text = await dialog(page).locator("pre").innerText();
+    await dialogOf(page).getByLabel("Vault").selectOption(name);
+    await dialogOf(page).getByLabel("URL").fill("https://example.com/added");
+    await confirm(page, "Add webhook");
+    const text = await dialogOf(page).locator("pre").innerText();
     expect(text).toMatch(/^whsec_/);
     await page.keyboard.press("Escape");
-    expect(await dialog(page).getByRole("alert").innerText()).toContain("You haven’t copied the secret");
-    await press(page, "Close without copying");
-    await rowOf(page, name).getByText("https://example.com/added").waitFor();
+    expect(await dialogOf(page).getByRole("alert").innerText()).toContain("You haven’t copied the secret");
+    await confirm(page, "Close without copying");
+    await see(rowOf(page, name), "https://example.com/added");
     expect(await page.content()).not.toContain(text);
     expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ url: "https://example.com/added", state: "ACTIVE" }]);
     expect(await checkLooks(page)).toBe("");
@@ -63,29 +54,29 @@ describe("webhooks", () => {
     const state = async () => ((await admin("GET", `vaults/${vault}/webhooks`)) as unknown as { state: string }[])[0]?.state;
     await rowOf(page, name).waitFor();
     await chooseAct(page, url, "Change…");
-    await dialog(page).getByLabel("Deliveries").selectOption("Stop");
-    await press(page, "Save");
-    await rowOf(page, name).getByText("Disabled").waitFor();
+    await dialogOf(page).getByLabel("Deliveries").selectOption("Stop");
+    await confirm(page, "Save");
+    await see(rowOf(page, name), "Disabled");
     expect(await state()).toBe("DISABLED");
     await chooseAct(page, url, "Change…");
-    await dialog(page).getByLabel("Deliveries").selectOption("Resume from now");
-    await press(page, "Save");
-    await rowOf(page, name).getByText("Active").waitFor();
+    await dialogOf(page).getByLabel("Deliveries").selectOption("Resume from now");
+    await confirm(page, "Save");
+    await see(rowOf(page, name), "Active");
     expect(await state()).toBe("ACTIVE");
     await chooseAct(page, url, "New secret…");
-    await press(page, "Create new secret");
-    const text = await dialog(page).locator("pre").innerText();
+    await confirm(page, "Create new secret");
+    const text = await dialogOf(page).locator("pre").innerText();
     // Nor does Back leave it without a warning.
     await page.evaluate(() => history.pushState(null, "", "#/vaults"));
     await page.evaluate(() => dispatchEvent(new HashChangeEvent("hashchange")));
-    expect(await dialog(page).getByRole("alert").innerText()).toContain("You haven’t copied the secret");
+    expect(await dialogOf(page).getByRole("alert").innerText()).toContain("You haven’t copied the secret");
     expect(page.url()).toContain("#/webhooks");
-    await press(page, "Copy");
-    await page.getByText("The secret copied").waitFor();
+    await confirm(page, "Copy");
+    await see(page, "The secret copied");
     expect(await readClipboard(page)).toBe(text);
-    await press(page, "Done");
+    await confirm(page, "Done");
     await chooseAct(page, url, "Delete…");
-    await press(page, "Delete webhook");
+    await confirm(page, "Delete webhook");
     await rowOf(page, name).waitFor({ state: "detached" });
     expect(await state()).toBeUndefined();
   });
@@ -99,12 +90,12 @@ describe("webhooks", () => {
     const page = await openView("webhooks");
     await rowOf(page, url).waitFor();
     await chooseAct(page, url, "Send a test…");
-    await press(page, "Send a test");
-    await dialog(page).getByText("Accepted (204)").waitFor();
-    await press(page, "Send another test");
-    await dialog(page).getByText("The receiver answered 503.").waitFor();
+    await confirm(page, "Send a test");
+    await see(dialogOf(page), "Accepted (204)");
+    await confirm(page, "Send another test");
+    await see(dialogOf(page), "The receiver answered 503.");
     expect(await checkLooks(page)).toBe("");
-    await press(page, "Close");
+    await confirm(page, "Close");
     expect(await admin("GET", `vaults/${vault}/webhooks`)).toMatchObject([{ state: "ACTIVE", failures: 0 }]);
     const panel = await openSection(page, url, "Last deliveries");
     const results = panel.getByRole("table", { name: "Deliveries" }).locator("tbody").getByRole("row");
@@ -124,110 +115,85 @@ describe("webhooks", () => {
     const page = await openView("webhooks");
     await rowOf(page, url).waitFor();
     const panel = await openSection(page, url, "Last deliveries");
-    await panel.getByText("Nothing has been sent yet.").waitFor();
+    await see(panel, "Nothing has been sent yet.");
     expect(await panel.getByRole("table").count()).toBe(0);
   });
-
-  it("that are damaged, or fail, say so", async () => {
-    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-    const at = new Date().toISOString();
-    const failing = { enabled: true, state: "PAUSED", createdAt: at, failures: 12, pending: 3 };
-    await page.route("**/v1/admin/vaults", (route) =>
-      route.fulfill({ json: [{ id: "some-vault", name: "Some vault", webhooks: 2 }] }),
-    );
-    await page.route("**/webhooks", (route) =>
-      route.fulfill({
-        json: [
-          { id: "1", url: "https://a.example/", ...failing, lastError: { kind: "status", status: 500, at } },
-          { id: "2", broken: "integrity", ...failing, lastError: { kind: "integrity", at } },
-        ],
-      }),
-    );
-    await page.goto("/console/#/webhooks");
-    await rowOf(page, "https://a.example/").getByText("The receiver answered 500.").waitFor();
-    await rowOf(page, "https://a.example/").getByText("3 pending · 12 failed").waitFor();
-    expect(await actsOf(page, "Damaged webhook 2")).toEqual(["Delete…"]);
-  });
 });
+
+/** Backs all up by the dialog of the view. */
+async function backUp(page: Page): Promise<void> {
+  await press(page, "Back up now…");
+  await runJob(page, () => confirm(page, "Back up"));
+}
+
+/** Opens the view of backups with an Item that was changed after the backup. */
+async function openBackups(name: string, items: readonly NewItem[], change: object): Promise<Shown> {
+  const seeded = await seed(items, { name });
+  const opened = shown(await openAsBoth(seeded.token, "backups"), seeded);
+  await backUp(opened.page);
+  await opened.patch({ "/title": "After", ...change });
+  return opened;
+}
+
+async function preview(page: Page, vault: string, item = ""): Promise<void> {
+  await dialogOf(page).locator("select[name=vault]").selectOption(vault);
+  await dialogOf(page)
+    .getByLabel(/^Item title or ID/)
+    .fill(item);
+  await confirm(page, "Preview");
+}
+const seeInTime = (page: Page, text: string) => page.getByText(text).waitFor(PATIENT);
 
 describe("backups", () => {
   it("are made, verified, and restore an Item that was changed since, after a look at what would be replaced", async () => {
     const name = `Backed up ${crypto.randomUUID()}`;
-    const { vault, items, token } = await seed([login("Before")], { name });
-    const page = await openView("backups");
-    await page.getByRole("button", { name: "Back up now…" }).click();
-    await runJob(page, () => press(page, "Back up"));
-    await page.getByText("The last backup was").waitFor(PATIENT); // without a reload
+    const { page, items, load } = await openBackups(name, [login("Before")], {});
+    await seeInTime(page, "The last backup was"); // without a reload
     expect(await checkLooks(page)).toBe("");
-    const path = `v1/vaults/${vault}/items/${items[0]}`;
-    await sendRequest("PATCH", path, token, [{ op: "replace", path: "/title", value: "After" }]);
-    await page.getByRole("button", { name: "Restore…" }).click();
-    await dialog(page).locator("select[name=vault]").selectOption(name);
-    await dialog(page)
-      .getByLabel(/^Item title or ID/)
-      .fill("not an id");
-    await press(page, "Preview");
-    await dialog(page).getByText("Choose an item of the list, or paste its ID").waitFor();
-    await dialog(page)
-      .getByLabel(/^Item title or ID/)
-      .fill(items[0]!);
-    await press(page, "Preview");
-    await dialog(page).getByText("Changes made since then stay in its versions.").waitFor(PATIENT);
-    expect(((await sendRequest("GET", path, token)) as { title: string }).title).toBe("After");
-    await press(page, "Replace it");
-    await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
-    await page.getByRole("button", { name: "Verify…" }).click();
-    await dialog(page).getByLabel("Data to verify").selectOption("Backups");
-    await dialog(page)
+    await press(page, "Restore…");
+    await preview(page, name, "not an id");
+    await see(dialogOf(page), "Choose an item of the list, or paste its ID");
+    await preview(page, name, items[0]);
+    await seeInTime(page, "Changes made since then stay in its versions.");
+    expect((await load()).title).toBe("After");
+    await confirm(page, "Replace it");
+    await expect.poll(async () => (await load()).title, PATIENT).toBe("Before");
+    await press(page, "Verify…");
+    await dialogOf(page).getByLabel("Data to verify").selectOption("Backups");
+    await dialogOf(page)
       .getByLabel(/^Quick check/)
       .check();
-    await runJob(page, () => press(page, "Verify"));
+    await runJob(page, () => confirm(page, "Verify"));
   });
 
   it("restore an Item by its title, and name what has changed since, without values", async () => {
     const name = `By title ${crypto.randomUUID()}`;
-    const { vault, items, token } = await seed([login("Before"), login("Untouched")], { name });
-    const page = await openPage();
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-    await page.goto("/console/#/backups");
-    await page.getByRole("button", { name: "Back up now…" }).click();
-    await runJob(page, () => press(page, "Back up"));
-    const path = `v1/vaults/${vault}/items/${items[0]}`;
-    await sendRequest("PATCH", path, token, [
-      { op: "replace", path: "/title", value: "After" },
-      { op: "replace", path: "/fields/password/value", value: "changed-since" },
-    ]);
+    const change = { "/fields/password/value": "changed-since" };
+    const { page, load } = await openBackups(name, [login("Before"), login("Untouched")], change);
     await page.goto("/console/#/items");
-    await page.locator(".rows").getByRole("link", { name: "After" }).waitFor();
+    await listed(page, "After").waitFor();
     await page.goto("/console/#/backups");
-    await page.getByRole("button", { name: "Restore…" }).click();
-    await dialog(page).locator("select[name=vault]").selectOption(name);
-    await press(page, "Preview");
-    await dialog(page).getByText("1 item has changed since:").waitFor(PATIENT);
-    expect(await dialog(page).locator(".outcomes").innerText()).toMatch(/^After /);
-    await press(page, "Cancel");
-    await dialog(page).locator("select[name=vault]").selectOption(name);
-    await dialog(page)
-      .getByLabel(/^Item title or ID/)
-      .fill("After");
-    await press(page, "Preview");
-    await dialog(page).getByText("Restores “After” to ").waitFor(PATIENT);
-    await dialog(page)
-      .getByText(/^Now: version 2 of .*\. In the backup: version 1 of .*\. Changed: Title, password\.$/)
-      .waitFor();
+    await press(page, "Restore…");
+    await preview(page, name);
+    await seeInTime(page, "1 item has changed since:");
+    expect(await dialogOf(page).locator(".outcomes").innerText()).toMatch(/^After /);
+    await confirm(page, "Cancel");
+    await preview(page, name, "After");
+    await seeInTime(page, "Restores “After” to ");
+    await see(dialogOf(page), /^Now: version 2 of .*\. In the backup: version 1 of .*\. Changed: Title, password\.$/);
     expect(await page.content()).not.toContain("changed-since");
     expect(await checkLooks(page)).toBe("");
-    await press(page, "Replace it");
-    await expect.poll(async () => ((await sendRequest("GET", path, token)) as { title: string }).title, PATIENT).toBe("Before");
+    await confirm(page, "Replace it");
+    await expect.poll(async () => (await load()).title, PATIENT).toBe("Before");
   });
 });
 
 describe("keys", () => {
   it("show what each root key is used for, and put all under the active one", async () => {
     const page = await openView("keys");
-    await rowOf(page, "k1").getByText("Active: encrypts and signs").waitFor();
-    await page.getByRole("button", { name: "Re-wrap all keys with the active root key" }).first().click();
-    await runJob(page, () => press(page, "Re-wrap"));
+    await see(rowOf(page, "k1"), "Active: encrypts and signs");
+    await button(page, "Re-wrap all keys with the active root key").first().click();
+    await runJob(page, () => confirm(page, "Re-wrap"));
     await rowOf(page, "Re-wrap all keys with the active root key").getByText("Done").first().waitFor(PATIENT);
     expect(await checkLooks(page)).toBe("");
   });
@@ -246,7 +212,7 @@ describe("keys", () => {
     if ((await search.count()) > 0) await search.fill(name);
     await rowOf(page, name).waitFor();
     await chooseAct(page, name, "New key…");
-    await press(page, "Renew key");
+    await confirm(page, "Renew key");
     await expect.poll(keyOf, PATIENT).not.toBe(before);
   });
 });
@@ -274,14 +240,14 @@ it("a preview of a restore is named as one, and tells what the backup has lost",
     }),
   );
   await page.goto("/console/#/backups");
-  await page.getByRole("button", { name: "Restore…" }).click();
-  await press(page, "Preview");
-  await dialog(page).getByText("content missing").waitFor();
-  await dialog(page).getByText("the File is lost").waitFor();
+  await press(page, "Restore…");
+  await confirm(page, "Preview");
+  await see(dialogOf(page), "content missing");
+  await see(dialogOf(page), "the File is lost");
   expect(await checkLooks(page)).toBe("");
   await page.keyboard.press("Escape");
   await page.goto("/console/#/keys");
-  await rowOf(page, "Restore: preview").getByText("1 vault and 3 items would be restored").waitFor();
+  await see(rowOf(page, "Restore: preview"), "1 vault and 3 items would be restored");
   expect(await page.getByText("1 vault and 3 items restored").count()).toBe(1);
 });
 
@@ -303,10 +269,10 @@ it("a job that has found something names it, and a running one is stopped", asyn
     return route.fulfill({ json: job });
   });
   await page.goto("/console/#/keys");
-  await rowOf(page, "Verify stored data").getByText("1 finding").waitFor();
+  await see(rowOf(page, "Verify stored data"), "1 finding");
   const panel = await openPanel(page, "Verify stored data");
-  await panel.getByText("row unreadable").waitFor();
-  await panel.getByText("the record does not open").waitFor();
+  await see(panel, "row unreadable");
+  await see(panel, "the record does not open");
   await chooseAct(page, "Back up", "Stop");
   await expect.poll(() => requests).toEqual(["DELETE /v1/admin/jobs/1"]);
 });

@@ -1,9 +1,8 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, inject, it } from "vitest";
-import { checkLooks } from "./support/accessibility.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { readClipboard } from "./support/clipboard.ts";
+import { dialogOf, endedDialog, heading, listed, openList, openView, pressKeys, see } from "./support/console.ts";
 import { revokeToken } from "./support/faults.ts";
-import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, type Seeded, seed } from "./support/seed.ts";
 
@@ -16,13 +15,8 @@ beforeAll(async () => {
 
 const field = (page: Page) => page.getByRole("combobox", { name: "Search items and commands" });
 const options = (page: Page) => page.locator(".results .name").allInnerTexts();
-
-async function openAt(address: string): Promise<Page> {
-  const page = await openPage({ token: seeded.token });
-  await page.goto(`/console/#/${address}`);
-  await page.getByRole("heading", { level: 1 }).first().waitFor({ state: "attached" });
-  return page;
-}
+const chosen = (page: Page) => page.locator("[aria-selected=true] .name").innerText();
+const openAt = (view: string) => openView(view, { token: seeded.token });
 
 /** Opens the palette and types. */
 async function find(page: Page, query: string): Promise<void> {
@@ -34,7 +28,7 @@ async function find(page: Page, query: string): Promise<void> {
 describe("the palette", () => {
   it("opens an Item, a view, a list and a form by their names, from every view", async () => {
     const page = await openAt("activity");
-    for (const [query, heading] of [
+    for (const [query, title] of [
       ["graf", "Grafana"],
       ["health", "Health"],
       ["new item", "New item"],
@@ -43,7 +37,7 @@ describe("the palette", () => {
       await find(page, query);
       await page.locator(".results [role=option]").first().waitFor();
       await page.keyboard.press("Enter");
-      await page.getByRole("heading", { name: heading }).waitFor();
+      await heading(page, title).waitFor();
     }
     expect(page.url()).toContain("#/deleted");
     await find(page, "team");
@@ -56,66 +50,49 @@ describe("the palette", () => {
     await find(page, "tokens");
     await expect.poll(() => options(page)).toEqual(["Tokens of the bank"]); // this session may not open the view of tokens
     await field(page).fill("");
-    const first = (await options(page))[1]!;
-    await page.keyboard.press("ArrowDown");
-    await expect.poll(() => page.locator("[aria-selected=true] .name").innerText()).toBe(first);
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("ArrowUp");
-    await expect.poll(() => page.locator("[aria-selected=true] .name").innerText()).toBe((await options(page)).at(-1));
-    await page.keyboard.press("Escape");
+    const all = await options(page);
+    await pressKeys(page, "ArrowDown");
+    await expect.poll(() => chosen(page)).toBe(all[1]);
+    await pressKeys(page, "ArrowUp", "ArrowUp");
+    await expect.poll(() => chosen(page)).toBe(all.at(-1));
+    await pressKeys(page, "Escape");
     await field(page).waitFor({ state: "detached" });
   });
 
   it("copies a value of the open Item", async () => {
     const page = await openAt(`items/${seeded.vault}/${seeded.items[0]}`);
-    await page.getByRole("heading", { name: "Grafana" }).waitFor();
+    await heading(page, "Grafana").waitFor();
     await find(page, "copy password");
     await page.keyboard.press("Enter");
-    await page.getByText("Password copied").waitFor();
+    await see(page, "Password copied");
     expect(await readClipboard(page)).toBe("copied-by-name");
   });
 
   it("opens the views of the administrator in a session without vaults", async () => {
-    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-    await page.goto("/console/");
-    await page.getByRole("heading", { name: "Vaults" }).waitFor();
+    const page = await openView("vaults");
     await find(page, "tok");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Tokens" }).waitFor();
+    await heading(page, "Tokens").waitFor();
     expect(page.url()).toContain("#/tokens");
   });
 
-  it("and the keys have no violation of accessibility, light and dark, wide and narrow", async () => {
-    const page = await openAt("items");
-    await find(page, "g");
-    expect(await checkLooks(page)).toBe("");
-    await page.keyboard.press("Escape");
-    await page.goto("/console/#/health");
-    await page.getByRole("heading", { name: "Health" }).waitFor();
-    await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-    expect(await checkLooks(page)).toBe("");
-  });
-
   it("closes when the session ends", async () => {
-    const own = await seed([login("Seen by nobody else")]);
-    const page = await openPage({ token: own.token });
+    const { page, tokenId } = await openList([login("Seen by nobody else")]);
     expectProblem(page, /401/);
-    await page.goto("/console/");
-    await page.locator(".rows").getByRole("link", { name: "Seen by nobody else" }).waitFor();
     await find(page, "seen");
-    await revokeToken(own.tokenId);
+    await revokeToken(tokenId);
     await page.evaluate(`fetch("/v1/token", { headers: { "Item-Vault-Console": "1" } })`);
     await page.evaluate("dispatchEvent(new Event('focus'))");
-    await page.getByRole("dialog", { name: "Your session has ended" }).waitFor({ timeout: 120_000 });
-    expect(await page.getByText("Seen by nobody else").filter({ visible: true }).count()).toBe(0);
+    await endedDialog(page).waitFor();
+    expect(await listed(page, "Seen by nobody else").isVisible()).toBe(false);
   });
 
   it("leaves a question mark to the field that is typed in", async () => {
     const page = await openAt("items");
-    await page.getByRole("searchbox", { name: "Search items" }).fill("");
+    const search = page.getByRole("searchbox", { name: "Search items" });
+    await search.fill("");
     await page.keyboard.type("who?");
-    expect(await page.getByRole("searchbox", { name: "Search items" }).inputValue()).toBe("who?");
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(await search.inputValue()).toBe("who?");
+    expect(await dialogOf(page).count()).toBe(0);
   });
 });

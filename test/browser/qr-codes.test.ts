@@ -2,10 +2,8 @@ import { encodeQR } from "qr";
 import { decodeQR } from "qr/decode.js";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { sendRequest } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
-import { seed } from "./support/seed.ts";
-import { openPage } from "./support/page.ts";
+import { button, dialogOf, htmlOf, link, openItem, press, see, toast } from "./support/console.ts";
 
 /** Keys of one-time passwords as QR codes: drawn, and read from pictures. */
 
@@ -14,22 +12,14 @@ const OTHER = "otpauth://totp/Old?secret=GEZDGNBVGY3TQOJQ";
 const otp = (label: string, value: string) => ({ id: label, label, type: "OTP", value });
 
 /** A page with an Item that has a key to show, and another one to be replaced. */
-async function openKeys(page = "") {
-  const { vault, token, items } = await seed([{ title: "Keys", fields: [otp("shown", URI), otp("other", OTHER)] }]);
-  const opened = await openPage({ token });
-  await opened.goto(`/console/#/items/${vault}/${items[0]}${page}`);
-  await opened.getByRole("heading", { name: "Keys" }).waitFor();
-  return { page: opened, token, path: `v1/vaults/${vault}/items/${items[0]}` };
-}
+const openKeys = (tab?: string) => openItem([{ title: "Keys", fields: [otp("shown", URI), otp("other", OTHER)] }], { tab });
 
 /** A GIF file of one pixel. */
 const EMPTY = "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==";
-const html = (page: Page) => page.evaluate<string>("document.documentElement.outerHTML");
 
 async function showCode(page: Page, label: string) {
-  await page.getByRole("button", { name: `More actions for ${label}` }).click();
-  await page.getByRole("button", { name: "Show as QR code" }).click();
-  const dialog = page.getByRole("dialog", { name: `QR code of ${label}` });
+  await press(page, `More actions for ${label}`, "Show as QR code");
+  const dialog = dialogOf(page, `QR code of ${label}`);
   await dialog.waitFor();
   return dialog;
 }
@@ -69,28 +59,25 @@ const valueOf = (page: Page) => page.getByLabel("other", { exact: true }).inputV
 
 describe("a QR code", () => {
   it("is drawn for a key when asked, is read back from its picture, and leaves nothing in the page", async () => {
-    const { page, path, token } = await openKeys();
+    const { page, load } = await openKeys();
     const dialog = await showCode(page, "shown");
-    expect(await checkLooks(page)).toBe("");
     await page.emulateMedia({ colorScheme: "dark" });
     const picture = await dialog.getByRole("figure").screenshot();
     const drawing = await dialog.locator("path").getAttribute("d");
-    await dialog.getByRole("button", { name: "Done" }).click();
+    await press(dialog, "Done");
     await expect.poll(() => dialog.count()).toBe(0);
-    expect(await html(page)).not.toContain(drawing!);
-    expect(await html(page)).not.toContain("JBSWY3DP");
-    await page.getByRole("link", { name: "Edit", exact: true }).click();
+    for (const secret of [drawing!, "JBSWY3DP"]) expect(await htmlOf(page)).not.toContain(secret);
+    await link(page, "Edit").click();
     await WAYS["chosen"]!(page, picture, "image/png");
-    await page.getByText("QR code read into other").waitFor();
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.locator(".toast", { hasText: "Saved" }).waitFor();
-    const item = (await sendRequest("GET", path, token)) as { fields: { id: string; value: string }[] };
-    expect(item.fields.map(({ value }) => value)).toEqual([URI, URI]);
+    await see(page, "QR code read into other");
+    await press(page, "Save");
+    await toast(page, "Saved").waitFor();
+    expect((await load()).fields.map(({ value }) => value)).toEqual([URI, URI]);
   });
 
   it.each(Object.entries(WAYS))("is read from a picture that is %s, which no request and no address has", async (_, give) => {
-    const { page } = await openKeys("/edit");
-    await page.getByRole("button", { name: "Read QR code for other" }).waitFor();
+    const { page } = await openKeys("edit");
+    await button(page, "Read QR code for other").waitFor();
     expect(await checkLooks(page)).toBe("");
     const requests: string[] = [];
     page.on("request", (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`));
@@ -101,7 +88,7 @@ describe("a QR code", () => {
   });
 
   it("is read also where its modules are one pixel each, or its ground is transparent", async () => {
-    const { page } = await openKeys("/edit");
+    const { page } = await openKeys("edit");
     await WAYS["chosen"]!(page, gifOf(URI, 1), "image/gif");
     await expect.poll(() => valueOf(page)).toBe(URI);
     const png = await transparentPng(page, encodeQR(OTHER, "raw", { border: 4 }));
@@ -109,41 +96,29 @@ describe("a QR code", () => {
     await expect.poll(() => valueOf(page)).toBe(OTHER);
   });
 
-  const REFUSED = {
-    "an address": [gifOf("https://example.com/secret-text"), "The QR code in this picture has no one-time password key."],
-    "a key of counted codes": [
-      gifOf("otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1"),
-      "The QR code in this picture has no one-time password key.",
-    ],
-    "a bare word": [gifOf("JBSWY3DPEHPK3PXP"), "The QR code in this picture has no one-time password key."],
-    "no code": [Buffer.from(EMPTY, "base64"), "No QR code was found in this picture."],
-    "damaged bytes": [gifOf(URI).subarray(0, 400), "Your browser can’t read this picture: it is damaged or of an unknown kind."],
-    "a text": [Buffer.from("text"), "Your browser can’t read this picture: it is damaged or of an unknown kind."],
-  } as const;
-
-  it.each(Object.entries(REFUSED))(
-    "with %s changes nothing, and the message has nothing of it",
-    async (_, [picture, message]) => {
-      const { page } = await openKeys("/edit");
-      await WAYS["chosen"]!(page, picture, "image/gif");
-      await page.getByText(message).waitFor();
-      expect(await valueOf(page)).toBe(OTHER);
-      expect(await html(page)).not.toContain("secret-text");
-    },
-  );
+  const NO_KEY = "The QR code in this picture has no one-time password key.";
+  const UNREADABLE = "Your browser can’t read this picture: it is damaged or of an unknown kind.";
+  it.each([
+    ["an address", gifOf("https://example.com/secret-text"), NO_KEY],
+    ["a key of counted codes", gifOf("otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP&counter=1"), NO_KEY],
+    ["a bare word", gifOf("JBSWY3DPEHPK3PXP"), NO_KEY],
+    ["no code", Buffer.from(EMPTY, "base64"), "No QR code was found in this picture."],
+    ["damaged bytes", gifOf(URI).subarray(0, 400), UNREADABLE],
+    ["a text", Buffer.from("text"), UNREADABLE],
+  ])("with %s changes nothing, and the message has nothing of it", async (_, picture, message) => {
+    const { page } = await openKeys("edit");
+    await WAYS["chosen"]!(page, picture, "image/gif");
+    await page.getByText(message).waitFor();
+    expect(await valueOf(page)).toBe(OTHER);
+    expect(await htmlOf(page)).not.toContain("secret-text");
+  });
 
   it("of a long title or user name stays coarse enough to be scanned, with the secret and the other parameters as they are", async () => {
     const [title, user] = ["Öffentliche Verwaltung: Zugang ".repeat(20), "名前".repeat(100)];
     const names = `${encodeURIComponent("Anbieter ÖÄÜ".repeat(20))}:${"ada".repeat(80)}`;
     const long = `otpauth://totp/${names}?secret=JBSWY3DPEHPK3PXP&issuer=${names.split(":")[0]}&period=60&digits=8`;
-    const fields = [
-      { id: "user", purpose: "USERNAME", type: "STRING", value: user },
-      otp("bare", "JBSW Y3DP EHPK 3PXP"),
-      otp("uri", long),
-    ];
-    const { vault, token, items } = await seed([{ title, fields }]);
-    const page = await openPage({ token });
-    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    const username = { id: "user", purpose: "USERNAME", type: "STRING", value: user };
+    const { page } = await openItem([{ title, fields: [username, otp("bare", "JBSW Y3DP EHPK 3PXP"), otp("uri", long)] }]);
     for (const [label, expected] of [
       ["bare", { secret: "JBSWY3DPEHPK3PXP" }],
       ["uri", { secret: "JBSWY3DPEHPK3PXP", period: "60", digits: "8" }],
@@ -155,16 +130,14 @@ describe("a QR code", () => {
       const { issuer, ...rest } = Object.fromEntries(new URL(text).searchParams);
       expect(rest).toEqual(expected);
       expect(issuer).toMatch(/^Öffent/);
-      await dialog.getByRole("button", { name: "Done" }).click();
+      await press(dialog, "Done");
     }
   });
 
   it("of a key that is too long is not drawn, and that is said", async () => {
-    const { vault, token, items } = await seed([{ title: "Keys", fields: [otp("shown", "A".repeat(4000))] }]);
-    const page = await openPage({ token });
-    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    const { page } = await openItem([{ title: "Keys", fields: [otp("shown", "A".repeat(4000))] }]);
     const dialog = await showCode(page, "shown");
-    await dialog.getByText("This key is too long for a QR code.").waitFor();
+    await see(dialog, "This key is too long for a QR code.");
     expect(await dialog.getByRole("figure").count()).toBe(0);
   });
 });

@@ -24,3 +24,15 @@ export async function openSection(page: Page, name: string, section: string): Pr
   await panel.locator("summary", { hasText: section }).click();
   return panel;
 }
+
+/** Sends the form of a token that may read a vault. */
+export async function issueToken(page: Page, name: string, vault: string): Promise<void> {
+  await page.getByRole("button", { name: "Issue token" }).first().click();
+  const form = page.getByRole("dialog", { name: "Issue token" });
+  await form.getByLabel("Name", { exact: true }).fill(name);
+  await form
+    .getByRole("checkbox", { name: `Read: ${vault}` })
+    .first()
+    .check();
+  await form.getByRole("button", { name: "Issue token" }).click();
+}
