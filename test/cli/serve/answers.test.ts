@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { OPERATIONS } from "../../../src/api/operations.ts";
 import { FIELD_TYPE_NAMES, type FieldType } from "../../../src/model/field-types.ts";
-import { makeToken, makeVault, sendRequest } from "../../sdk/support/vault.ts";
+import { makeToken, makeVault } from "../../sdk/support/vault.ts";
+import { vaultOf } from "../support/login.ts";
 import { type Got, get, startServe } from "../support/serve.ts";
 
 /**
@@ -18,27 +19,17 @@ const VALUES: Readonly<Partial<Record<FieldType, string>>> = {
 const TITLES = ["Database", 'a "quoted" word', "back\\slash", "Twin", "TWIN", "Straße", "x & y", 'salt" and tag eq "b', ""];
 const UNUSED = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 
-interface World {
-  readonly vault: string;
-  readonly other: string;
-  readonly foreign: string;
-  readonly items: readonly { readonly id: string; readonly title: string }[];
-  readonly archived: string;
-  readonly deleted: string;
-  readonly files: readonly { readonly id: string; readonly name: string }[];
-}
+type World = Awaited<ReturnType<typeof createWorld>>;
 
-async function createWorld(): Promise<World> {
-  const [vault, other, foreign] = [await makeVault("Production"), await makeVault("production two"), await makeVault("Foreign")];
-  const { token } = await makeToken({ [vault]: "rw", [other]: "rw" }, "uuid");
-  const send = (method: string, path: string, body?: unknown) =>
-    sendRequest(method, `v1/vaults/${vault}/${path}`, token, body) as Promise<{ id: string; title: string; name: string }>;
-  const create = (item: object) => send("POST", "items", { category: "LOGIN", ...item });
-  const fields = FIELD_TYPE_NAMES.map((type) => ({
+async function createWorld() {
+  const { vault, send, create } = await vaultOf("Production");
+  const [other, foreign] = [await makeVault("production two"), await makeVault("Foreign")];
+  const section = { id: "s1" };
+  const typed = FIELD_TYPE_NAMES.map((type) => ({
     type,
     label: `a ${type}`,
     value: VALUES[type] ?? `value of ${type}`,
-    section: { id: "s1" },
+    section,
   }));
   const full = await create({
     title: "Full",
@@ -51,7 +42,7 @@ async function createWorld(): Promise<World> {
       { id: "s2", label: "first" },
     ],
     fields: [
-      ...fields,
+      ...typed,
       { purpose: "USERNAME", value: "ada" },
       { purpose: "PASSWORD", value: "pass word" },
       { label: "Ä", value: "" },
@@ -61,18 +52,16 @@ async function createWorld(): Promise<World> {
     TITLES.map((title) => create({ title, tags: ["b"], fields: [{ purpose: "PASSWORD", value: title }] })),
   );
   const [archived, deleted] = [await create({ title: "Old" }), await create({ title: "Gone" })];
-  await send("POST", `items/${archived.id}/archive`);
-  const upload = (query: string, bytes: string | Uint8Array) => send("POST", `items/${full.id}/files?${query}`, bytes);
-  const files = [
-    await upload("name=ca.pem&section=s1", "a certificate\n"),
-    await upload(
-      "name=bytes.bin",
-      Uint8Array.from({ length: 256 }, (_, at) => at),
-    ),
-    await upload("name=%C3%BCber.txt", ""),
-    await upload("name=large.bin", new Uint8Array(150_000)),
-  ];
-  await send("DELETE", `items/${deleted.id}`);
+  await send("POST", `/items/${archived.id}/archive`);
+  const files: { id: string; name: string }[] = [];
+  for (const [query, bytes] of [
+    ["name=ca.pem&section=s1", "a certificate\n"],
+    ["name=bytes.bin", Uint8Array.from(Array(256).keys())],
+    ["name=%C3%BCber.txt", ""],
+    ["name=large.bin", new Uint8Array(150_000)],
+  ] as const)
+    files.push(await send("POST", `/items/${full.id}/files?${query}`, bytes));
+  await send("DELETE", `/items/${deleted.id}`);
   return { vault, other, foreign, items: [full, ...titled], archived: archived.id, deleted: deleted.id, files };
 }
 
@@ -83,15 +72,7 @@ interface Request {
 }
 
 /** What a path can name in each place. */
-const placesOf = ({
-  vault,
-  other,
-  foreign,
-  items,
-  archived,
-  deleted,
-  files,
-}: World): Readonly<Record<string, readonly string[]>> => ({
+const placesOf = ({ vault, other, foreign, items, archived, deleted, files }: World): Readonly<Record<string, string[]>> => ({
   vault: [vault, vault.toUpperCase(), other, foreign, UNUSED, "x"],
   item: [...items.slice(0, 3).map(({ id }) => id), archived, deleted, UNUSED, "x"],
   file: [...files.map(({ id }) => id), UNUSED, "x"],
@@ -136,41 +117,28 @@ const filtersFor = ({ items, archived, vault }: World): string[] => [
 /** Parameters that no operation has yet, and one that is another operation's. */
 const UNKNOWN = ["unknown=1", "view=full", "updated_after=2026-01-01", "unknown", "filter=&unknown=1", "wait=0"];
 
+interface Variant {
+  readonly query?: string;
+  readonly init?: RequestInit;
+}
+
+const LISTS = `archived=true archived=false archived=T archived=x limit=2 limit=0 include=username cursor=${UNUSED} unknown=1`;
+
 /** Queries and headers of the operations that have any. */
-function variantsOf(operation: string, world: World): readonly { readonly query?: string; readonly init?: RequestInit }[] {
+function variantsOf(operation: string, world: World): readonly Variant[] {
   const filters = filtersFor(world).map((filter) => ({ query: `filter=${encodeURIComponent(filter)}` }));
   const head = { init: { method: "HEAD" } };
   const conditional = ["*", '"1-0000000000000000"', "x"].map((tag) => ({ init: { headers: { "If-None-Match": tag } } }));
+  const ranges = ["bytes=2-4", "bytes=900000-", "x"].map((range) => ({ init: { headers: { Range: range } } }));
   const inline = ["true", "false", "1", "F", "x"].map((value) => ({ query: `inline_files=${value}` }));
-  const lists = [
-    "archived=true",
-    "archived=false",
-    "archived=T",
-    "archived=x",
-    "limit=2",
-    "limit=0",
-    "include=username",
-    `cursor=${UNUSED}`,
-    "unknown=1",
-  ];
-  const variants: Readonly<Record<string, readonly { readonly query?: string; readonly init?: RequestInit }[]>> = {
+  const archived = filters.map(({ query }) => ({ query: `archived=true&${query}` }));
+  const variants: Readonly<Record<string, readonly Variant[]>> = {
     listVaults: [...filters, head],
-    listItems: [
-      ...filters,
-      ...filters.map(({ query }) => ({ query: `archived=true&${query}` })),
-      ...lists.map((query) => ({ query })),
-      head,
-    ],
+    listItems: [...filters, ...archived, ...LISTS.split(" ").map((query) => ({ query })), head],
     getItem: [...conditional, head],
     listFiles: inline,
     getFile: inline,
-    getFileContent: [
-      ...conditional,
-      head,
-      ...["bytes=2-4", "bytes=900000-", "x"].map((range) => ({ init: { headers: { Range: range } } })),
-      { query: "version=1" },
-      { query: "version=x" },
-    ],
+    getFileContent: [...conditional, head, ...ranges, { query: "version=1" }, { query: "version=x" }],
   };
   return [{}, ...(variants[operation] ?? [])];
 }
@@ -211,20 +179,10 @@ const post = (body: string, headers = {}): Request => ({
 
 function resolvesOf(world: World): Request[] {
   const all = referencesOf(world);
-  const bodies = [
-    ...all.map((one) => ({ references: [one] })),
-    { references: all.slice(0, 20) },
-    { references: all },
-    { references: [] },
-  ];
-  const malformed = [
-    "",
-    "{}",
-    "[]",
-    '{"references":"x"}',
-    '{"references":[1]}',
-    JSON.stringify({ references: Array(101).fill(all[0]) }),
-  ];
+  const lists = [...all.map((one) => [one]), all.slice(0, 20), all, []];
+  const bodies = lists.map((references) => ({ references }));
+  const tooMany = JSON.stringify({ references: Array(101).fill(all[0]) });
+  const malformed = ["", "{}", "[]", '{"references":"x"}', '{"references":[1]}', tooMany];
   const texts = [...bodies.map((body) => JSON.stringify(body)), ...malformed, `\uFEFF${JSON.stringify(bodies[0])}`];
   return [...texts.map((text) => post(text)), post(texts[0]!, { "If-None-Match": "*" })];
 }
@@ -255,22 +213,14 @@ const requestsOf = (world: World): Request[] => [
 ];
 
 /** What differs between two answers to one request, or between two servers. */
-const VOLATILE = new Set([
-  "connection",
-  "content-encoding",
-  "content-length",
-  "date",
-  "item-vault-age",
-  "keep-alive",
-  "request-id",
-  "transfer-encoding",
-  "vary",
-]);
+const VOLATILE = new Set(
+  "connection content-encoding content-length date item-vault-age keep-alive request-id transfer-encoding vary".split(" "),
+);
 
-/** In: an origin that is written as another one. A link to the next page leads to the server that was asked. */
 /** The copy has no entity tags of lists: a client of both gets a 200 from the one that does not know its tag. */
 const isTagOfList = (name: string, value: string): boolean => name === "etag" && /^"(\d+-){3}/.test(value);
 
+/** What an answer has, with one origin in place of another: a link to the next page leads to the server that was asked. */
 const comparable = ({ status, text, headers }: Got, from = "", to = "") => ({
   status,
   text,

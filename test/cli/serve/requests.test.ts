@@ -152,19 +152,13 @@ describe("after a write through this process", () => {
     expect(await read()).toEqual({ status: 200, isLocal: true, title: "Old" });
   });
 
-  it("that was answered with a 5xx and may have taken effect, reads are the service's", async () => {
+  it.each([
+    ["a 5xx, and may have taken effect", 503, undefined],
+    ["a 409 `overtaken`, and so has taken effect", 409, "overtaken"],
+  ])("that was answered with %s, reads are the service's", async (_, status, kind) => {
     const { service, served, write, read } = await startBehind();
-    service.fail(503);
-    expect((await write(served.url)).status).toBe(503);
-    service.fail(undefined);
-    expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
-    expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
-  });
-
-  it("that was answered with a 409 `overtaken`, and so has taken effect, reads are the service's", async () => {
-    const { service, served, write, read } = await startBehind();
-    service.fail(409, "overtaken");
-    expect((await write(served.url)).status).toBe(409);
+    service.fail(status, kind);
+    expect((await write(served.url)).status).toBe(status);
     service.fail(undefined);
     expect((await write(inject("url"))).status).toBe(200); // as if it had taken effect
     expect(await read()).toEqual({ status: 200, isLocal: false, title: "New" });
