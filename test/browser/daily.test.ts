@@ -1,84 +1,92 @@
 import type { Page } from "playwright-core";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import {
+  button,
+  confirm,
+  dialogOf,
+  fill,
+  focused,
+  heading,
+  listed,
+  openAsBoth,
+  openItem,
+  openList,
+  openView,
+  press,
+  saveTitle,
+  see,
+  views,
+} from "./support/console.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, makeItems, seed } from "./support/seed.ts";
-import { signIn, signInLink } from "./support/session.ts";
+import { signInLink } from "./support/session.ts";
 
 /** What a person meets in a day with the console. */
 
-const focused = (page: Page): Promise<string> =>
-  page.evaluate("(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent).trim()");
 const search = (page: Page) => page.getByRole("searchbox", { name: "Search items" });
 
 describe("the focus", () => {
   it("is in the view after the message of a link and a message were dismissed, and / leads to the search from everywhere", async () => {
     const { token, vault, items } = await seed([login("Grafana")]);
     const page = await openPage();
+    const dismiss = async () => {
+      await button(page, "Dismiss").press("Enter");
+      await button(page, "Dismiss").waitFor({ state: "detached" });
+    };
     await page.goto(await signInLink(token));
-    const dismiss = page.getByRole("button", { name: "Dismiss" });
-    await dismiss.focus();
-    await page.keyboard.press("Enter");
-    await dismiss.waitFor({ state: "detached" });
+    await dismiss();
     expect(await focused(page)).toBe("Search items");
     await page.goto(`/console/#/items/${vault}/${items[0]}`);
-    await page.getByRole("button", { name: "Favorite" }).click();
-    await dismiss.focus();
-    await page.keyboard.press("Enter");
-    await dismiss.waitFor({ state: "detached" });
+    await press(page, "Favorite");
+    await dismiss();
     expect(await page.evaluate("document.activeElement === document.body")).toBe(false);
-    await page.getByRole("heading", { name: "Grafana" }).focus();
+    await heading(page, "Grafana").focus();
     await page.keyboard.press("/");
     expect(await focused(page)).toBe("Search items");
     await page.keyboard.type("a/b");
     expect(await search(page).inputValue()).toBe("a/b");
     await page.goto("/console/#/health");
-    await page.getByRole("heading", { name: "Health" }).waitFor();
+    await heading(page, "Health").waitFor();
     await page.keyboard.press("/");
-    await page.getByRole("dialog", { name: "Search" }).waitFor();
+    await dialogOf(page, "Search").waitFor();
   });
 
   it("moves through a menu by the arrow keys", async () => {
-    const { token, vault, items } = await seed([login("Grafana")]);
-    const page = await openPage({ token });
-    await page.goto(`/console/#/items/${vault}/${items[0]}`);
-    await page.locator(".rows").getByRole("link", { name: "Grafana" }).waitFor(); // The vaults to which the Item can be moved are known then.
-    await page.getByRole("button", { name: "More actions", exact: true }).press("Enter");
+    const { page } = await openItem([login("Grafana")]);
+    await listed(page, "Grafana").waitFor(); // The vaults to which the Item can be moved are known then.
+    await button(page, "More actions").press("Enter");
     const labels = await page.locator(":popover-open button").allTextContents();
     for (const [key, index] of [
       ["ArrowDown", 1],
       ["ArrowUp", 0],
-      ["ArrowUp", labels.length - 1],
+      ["ArrowUp", -1],
       ["Home", 0],
-      ["End", labels.length - 1],
+      ["End", -1],
     ] as const) {
       await page.keyboard.press(key);
-      expect(await focused(page)).toBe(labels[index]);
+      expect(await focused(page)).toBe(labels.at(index));
     }
   });
 });
 
 describe("an Item", () => {
   it("that could not be opened without a network is opened when the network is back", async () => {
-    const { token, vault, items } = await seed([login("Grafana")]);
-    const page = await openPage({ token, fresh: true });
+    const { page, address } = await openList([login("Grafana")], { fresh: true });
     expectProblem(page, /ERR_INTERNET_DISCONNECTED|Failed to fetch|network/i);
-    await page.goto("/console/");
-    await page.locator(".rows").getByRole("link", { name: "Grafana" }).waitFor();
     await page.context().setOffline(true);
-    await page.goto(`/console/#/items/${vault}/${items[0]}`);
-    await page.getByRole("button", { name: "Try again" }).waitFor();
+    await page.goto(address);
+    await button(page, "Try again").waitFor();
     await page.context().setOffline(false);
-    await page.getByRole("heading", { name: "Grafana" }).waitFor();
+    await heading(page, "Grafana").waitFor();
   });
 
   it("names the tab while it is open", async () => {
-    const { token, vault, items } = await seed([login("Grafana\u202e")]);
-    const page = await openPage({ token });
-    await page.goto(`/console/#/items/${vault}/${items[0]}`);
+    const { page, vault, items } = await openList([login("Other"), login("Grafana\u202e")]);
+    await page.goto(`/console/#/items/${vault}/${items[1]}`);
     await expect.poll(() => page.title()).toBe("Grafana[U+202E] · Item Vault");
     await page.goto("/console/#/items");
     await expect.poll(() => page.title()).toBe("Items · Item Vault");
@@ -92,7 +100,7 @@ describe("an Item", () => {
     await search(page).fill("mail");
     await search(page).press("Enter");
     end();
-    await page.getByRole("heading", { name: "Mail" }).waitFor();
+    await heading(page, "Mail").waitFor();
     expect(await search(page).inputValue()).toBe("mail");
   });
 
@@ -100,30 +108,25 @@ describe("an Item", () => {
     const [first, used] = [await makeVault("A first"), await makeVault("Used")];
     const { token } = await makeToken({ [first]: "rw", [used]: "rw" }, "uuid");
     await makeItems(token, used, [login("Grafana")]);
-    const page = await openPage({ token });
-    await page.goto("/console/");
+    const page = await openView("items", { token });
     await search(page).fill("grafana");
-    await page.getByRole("button", { name: "New item" }).first().click();
+    await button(page, "New item").first().click();
     expect(await page.getByRole("combobox", { name: "Vault" }).inputValue()).toBe(used);
-    await page.getByLabel("Title").fill("Another one");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.locator(".rows").getByRole("link", { name: "Another one" }).waitFor();
+    await saveTitle(page, "Another one");
+    await listed(page, "Another one").waitFor();
     expect(await search(page).inputValue()).toBe("");
   });
 
   it("that a token may list and not read has no link, and leads to no refusal", async () => {
-    const { vault } = await seed([login("Only listed")]);
-    const page = await openPage({ token: (await makeToken({ [vault]: "l" }, "uuid")).token });
-    await page.goto("/console/");
-    const row = page.locator(".rows").getByRole("link", { name: "Only listed" });
-    await row.waitFor();
+    const { page } = await openList([login("Only listed")], { permission: "l" });
+    const row = listed(page, "Only listed");
     expect([await row.getAttribute("href"), await row.getAttribute("aria-disabled")]).toEqual([null, "true"]);
     await row.press("Enter");
     await row.locator(".title").click();
     expect(new URL(page.url()).hash).toBe("");
     await page.keyboard.press("Control+k");
     await page.keyboard.type("only listed");
-    await page.getByText("No results.").waitFor();
+    await see(page, "No results.");
     await page.keyboard.press("Escape");
     expect(await checkLooks(page)).toBe("");
     for (const view of ["deleted", "import", "passwords", "activity", "health"]) {
@@ -137,10 +140,7 @@ describe("an Item", () => {
 
 describe("an administrator", () => {
   it("begins each act from the palette, which stays in its place while it is typed into", async () => {
-    const { token } = await seed();
-    const page = await openPage();
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-    await page.goto("/console/#/items");
+    const page = await openAsBoth((await seed()).token, "items");
     await search(page).waitFor();
     await page.keyboard.press("Control+k");
     const field = page.getByRole("combobox", { name: "Search items and commands" });
@@ -151,50 +151,41 @@ describe("an administrator", () => {
     await page.keyboard.type("issue tok");
     expect(await top()).toBe(before);
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Issue token" }).waitFor();
+    await dialogOf(page, "Issue token").waitFor();
   });
 
   it("reads names in place of ids in its log, and chooses by them", async () => {
     const vault = await makeVault("Logged");
     await makeToken({ [vault]: "r" });
-    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-    await page.goto("/console/#/activity");
+    const page = await openView("activity");
+    const rowOf = (name: RegExp) => page.getByRole("row", { name });
     // Entries follow within seconds.
-    const made = page.getByRole("row", { name: /created the vault Logged/ });
-    await expect
-      .poll(
-        async () => {
-          await page.reload();
-          await page
-            .getByRole("row", { name: /issued the token test/ })
-            .first()
-            .waitFor();
-          return made.count();
-        },
-        { timeout: 60_000 },
-      )
-      .toBeGreaterThan(0);
+    const count = async () => {
+      await page.reload();
+      await rowOf(/issued the token test/)
+        .first()
+        .waitFor();
+      return rowOf(/created the vault Logged/).count();
+    };
+    await expect.poll(count, { timeout: 60_000 }).toBeGreaterThan(0);
     const subjects = page.locator("td[data-label='What'] span[title]");
     const told = await subjects.evaluateAll((all) => all.map((one) => [one.getAttribute("title")!, one.textContent] as const));
     expect(told.filter(([id, text]) => id !== "" && text.includes(id.slice(0, 8)))).toEqual([]);
-    const actors = await page
-      .getByLabel("Who")
-      .locator("option")
-      .evaluateAll((all) => all.map((one) => [(one as HTMLOptionElement).value, one.textContent] as const));
+    const options = page.getByLabel("Who").locator("option");
+    const actors = await options.evaluateAll((all) =>
+      all.map((one) => [(one as HTMLOptionElement).value, one.textContent] as const),
+    );
     expect(actors.filter(([id, text]) => id !== "" && text === id.slice(0, 8))).toEqual([]);
   });
 
   it("uses a new vault one click after it was created", async () => {
-    const { token } = await seed();
-    const page = await openPage();
-    await signIn(page, token, inject("secrets").ADMIN_TOKEN);
-    await page.goto("/console/#/vaults");
-    await page.getByRole("button", { name: "Create vault" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Just created");
-    await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
-    await page.getByRole("button", { name: "Open it" }).click();
-    await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Just created" }).waitFor();
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    const page = await openAsBoth((await seed()).token, "vaults");
+    await press(page, "Create vault");
+    await fill(dialogOf(page), { Name: "Just created" });
+    await confirm(page, /^Create/);
+    await press(page, "Open it");
+    await views(page).getByRole("link", { name: "Just created" }).waitFor();
+    expect(await dialogOf(page).count()).toBe(0);
   });
 });
 
@@ -202,50 +193,43 @@ it("names are in the order of their numbers", async () => {
   const [ten, two] = [await makeVault("Team 10"), await makeVault("Team 2")];
   const { token } = await makeToken({ [ten]: "rw", [two]: "rw" }, "uuid");
   await makeItems(token, two, [{ title: "One", tags: ["tag 10", "tag 9"] }]);
-  const page = await openPage({ token });
-  await page.goto("/console/");
-  const lists = page.getByRole("navigation", { name: "Views" });
-  await lists.getByText("Tags").click();
-  await lists.getByRole("link", { name: "tag 10" }).waitFor();
-  const names = await lists.locator(".name").allInnerTexts();
+  const page = await openView("items", { token });
+  await views(page).getByText("Tags").click();
+  await views(page).getByRole("link", { name: "tag 10" }).waitFor();
+  const names = await views(page).locator(".name").allInnerTexts();
   expect(names.filter((name) => /^(?:tag|Team)/.test(name))).toEqual(["Team 2", "Team 10", "tag 9", "tag 10"]);
 });
 
 describe("the page", () => {
   it("prints all rows of the list, and no hint", async () => {
-    const { token } = await seed(Array.from({ length: 60 }, (_, number) => login(`Login ${number}`)));
-    const page = await openPage({ token, fresh: true }); // It stays a page for print.
-    await page.goto("/console/");
-    await page.locator(".rows").getByRole("link", { name: "Login 0" }).waitFor();
+    const logins = Array.from({ length: 60 }, (_, number) => login(`Login ${number}`));
+    const { page } = await openList(logins, { fresh: true }); // It stays a page for print.
     await page.emulateMedia({ media: "print" });
     await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-    const rows = page.locator(".rows a");
-    await expect.poll(() => rows.count()).toBe(60);
-    const tops = await rows.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+    await expect.poll(() => listed(page).count()).toBe(60);
+    const tops = await listed(page).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
     expect(new Set(tops).size).toBe(60);
     expect(await page.getByText("Select an item to see it here.").isVisible()).toBe(false);
   });
 
   it("shows the count of the chosen list in the color of its name where the browser replaces the colors", async () => {
-    const { token } = await seed([login("Grafana")]);
-    const page = await openPage({ token, context: { forcedColors: "active" } });
-    await page.goto("/console/");
+    const { page } = await openList([login("Grafana")], { context: { forcedColors: "active" } });
     const chosen = page.locator(".sidebar a[aria-current]");
     await chosen.locator(".count").waitFor();
-    const colors = await chosen.evaluate((link) =>
+    const [name, count] = await chosen.evaluate((link) =>
       [link, link.querySelector(".count")!].map((one) => getComputedStyle(one).color),
     );
-    expect(colors[1]).toBe(colors[0]);
+    expect(count).toBe(name);
   });
 
   it("does not scroll sideways on a phone while the settings of a field are open", async () => {
-    const { token, vault, items } = await seed([login("Grafana")]);
-    const page = await openPage({ token, width: 390, height: 780 });
-    await page.goto(`/console/#/items/${vault}/${items[0]}/edit`);
-    await page.getByRole("button", { name: "Settings of username" }).click();
-    const sizes = await page
-      .locator("fieldset.settings")
-      .evaluate((panel) => [panel.scrollWidth - panel.clientWidth, document.documentElement.scrollWidth - innerWidth]);
+    const { page } = await openItem([login("Grafana")], { tab: "edit", width: 390, height: 780 });
+    await press(page, "Settings of username");
+    const panel = page.locator("fieldset.settings");
+    const sizes = await panel.evaluate((one) => [
+      one.scrollWidth - one.clientWidth,
+      document.documentElement.scrollWidth - innerWidth,
+    ]);
     expect(sizes).toEqual([0, 0]);
   });
 });
