@@ -118,6 +118,18 @@ describe("webhooks", () => {
     await see(panel, "Nothing has been sent yet.");
     expect(await panel.getByRole("table").count()).toBe(0);
   });
+
+  it("that fail come before those that work", async () => {
+    const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
+    const row = (id: string, failures: number) => ({ id, url: `https://${id}.example/`, state: "ACTIVE", failures, pending: 0 });
+    const json = [row("works", 0), row("fails", 1)].map((one) => ({ ...one, createdAt: new Date().toISOString() }));
+    await page.route("**/v1/admin/vaults", (route) => route.fulfill({ json: [{ id: "a", name: "A", webhooks: 2 }] }));
+    await page.route("**/webhooks", (route) => route.fulfill({ json }));
+    await page.goto("/console/#/webhooks");
+    await expect
+      .poll(() => page.locator(".row-name").allInnerTexts())
+      .toEqual(["https://fails.example/", "https://works.example/"]);
+  });
 });
 
 /** Backs all up by the dialog of the view. */

@@ -1,9 +1,8 @@
 import { useLayoutEffect } from "preact/hooks";
-import { AdminOffer, askedGrant } from "./grants.tsx";
 import { Bar, Sidebar } from "./frame/sidebar.tsx";
 import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
-import { askedToSignOut } from "./sign-out.tsx";
+import { AdminOffer, askedGrant, askedToSignOut } from "./session-acts.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
 import { rotated } from "./state/rotated.ts";
@@ -45,7 +44,7 @@ export function App() {
       </main>
       <Bar />
       {state === "signed-in" && <Palette />}
-      {askedGrant.value && <GrantDialog />}
+      {askedGrant.value && <GrantDialog grant={askedGrant.value} />}
       {askedCodes.value.length > 0 && <LinkQuestion />}
       {askedToSignOut.value && <SignOutQuestion />}
       {state === "ended" && <SessionEnded />}

@@ -1,3 +1,6 @@
+import type { Category } from "@item-vault/client";
+import type { IconName } from "./ui/icon.tsx";
+
 /** The addresses of the views: the fragment of the URL. It holds ids only, because browsers keep it in their history. */
 
 export type ViewName = keyof typeof VIEWS;
@@ -7,6 +10,9 @@ type Need = "token" | "admin" | "any";
 
 export interface ViewRow {
   readonly label: string;
+  /** The icon in the sidebar, or the category whose icon it has. */
+  readonly icon?: IconName;
+  readonly category?: Category;
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */
   readonly parts: readonly ("vault" | "item" | "page")[];
@@ -19,18 +25,18 @@ export type ViewGroup = "items" | "tools" | "admin";
 /** The table of views, in the order of the sidebar. */
 export const VIEWS = {
   items: { label: "Items", needs: "token", parts: ["vault", "item", "page"] },
-  deleted: { label: "Deleted items", group: "items", needs: "token", parts: ["vault", "item"] },
-  import: { label: "Import", group: "tools", needs: "token", parts: [] },
-  passwords: { label: "Password check", group: "tools", needs: "token", parts: [] },
-  vaults: { label: "Vaults", group: "admin", needs: "admin", parts: [] },
-  tokens: { label: "Tokens", group: "admin", needs: "admin", parts: [] },
-  people: { label: "People", group: "admin", needs: "admin", parts: [] },
-  workloads: { label: "Workloads", group: "admin", needs: "admin", parts: [] },
-  webhooks: { label: "Webhooks", group: "admin", needs: "admin", parts: [] },
-  backups: { label: "Backups", group: "admin", needs: "admin", parts: [] },
-  keys: { label: "Keys", group: "admin", needs: "admin", parts: [] },
-  activity: { label: "Activity", group: "tools", needs: "any", parts: [] },
-  health: { label: "Health", group: "admin", needs: "any", parts: [] },
+  deleted: { label: "Deleted items", icon: "bin", group: "items", needs: "token", parts: ["vault", "item"] },
+  import: { label: "Import", icon: "download", group: "tools", needs: "token", parts: [] },
+  passwords: { label: "Password check", category: "PASSWORD", group: "tools", needs: "token", parts: [] },
+  vaults: { label: "Vaults", icon: "vault", group: "admin", needs: "admin", parts: [] },
+  tokens: { label: "Tokens", category: "API_CREDENTIAL", group: "admin", needs: "admin", parts: [] },
+  people: { label: "People", category: "IDENTITY", group: "admin", needs: "admin", parts: [] },
+  workloads: { label: "Workloads", category: "SERVER", group: "admin", needs: "admin", parts: [] },
+  webhooks: { label: "Webhooks", category: "WIRELESS_ROUTER", group: "admin", needs: "admin", parts: [] },
+  backups: { label: "Backups", category: "DATABASE", group: "admin", needs: "admin", parts: [] },
+  keys: { label: "Keys", category: "LOGIN", group: "admin", needs: "admin", parts: [] },
+  activity: { label: "Activity", category: "SECURE_NOTE", group: "tools", needs: "any", parts: [] },
+  health: { label: "Health", category: "MEDICAL_RECORD", group: "admin", needs: "any", parts: [] },
   authorize: { label: "Log in at the terminal", needs: "any", parts: [] },
   terminal: { label: "Connect a terminal", needs: "any", parts: [] },
 } as const satisfies Readonly<Record<string, ViewRow>>;

@@ -1,7 +1,6 @@
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
-import { askedGrant, type Grant } from "./grants.tsx";
-import { askedToSignOut, leave, SignOut } from "./sign-out.tsx";
+import { askedGrant, askedToSignOut, type Grant, leave, SignOut } from "./session-acts.tsx";
 import { goToProvider, providerOffered } from "./state/provider.ts";
 import { navigate } from "./state/route.ts";
 import { askedCodes, linkNotice, nameOfSession, otherSession, session, sessionState, signInMessage } from "./state/session.ts";
@@ -130,9 +129,7 @@ function focusSidebar(): void {
 const dropGrant = (): void => void (askedGrant.value = undefined);
 
 /** The dialog for a requested grant. It is outside the sidebar, whose popover closes when a dialog opens. */
-export function GrantDialog() {
-  const grant = askedGrant.value;
-  if (grant === undefined) return null;
+export function GrantDialog({ grant }: { readonly grant: Grant }) {
   const { title, ...texts } = GRANTS[grant];
   const onDone = () => {
     dropGrant();
@@ -168,10 +165,8 @@ function dismiss(): void {
 
 /** Asks before a sign-in link replaces a session. */
 export function LinkQuestion() {
-  const codes = askedCodes.value;
-  if (codes.length === 0) return null;
   const action = () =>
-    redeemLink(codes).then(forgetLink, (error: unknown) => {
+    redeemLink(askedCodes.value).then(forgetLink, (error: unknown) => {
       throw new InputError(explainLink(error));
     });
   return (

@@ -47,13 +47,13 @@ export function ActivityView() {
 const Actions = ({ logs }: { readonly logs: readonly Log[] }) => (
   <>
     {logs.length > 1 && (
-      <select aria-label="Log" value={query.value.log} onChange={(event) => show(event.currentTarget.value as Log, NO_FILTERS)}>
-        {logs.map((name) => (
-          <option key={name} value={name}>
-            {LOGS[name].label}
-          </option>
-        ))}
-      </select>
+      <Select
+        label="Log"
+        bare
+        value={query.value.log}
+        options={logs.map((name) => [name, LOGS[name].label])}
+        onChange={(log) => show(log, NO_FILTERS)}
+      />
     )}
     <Menu
       label="Export"

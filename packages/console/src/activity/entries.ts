@@ -57,12 +57,8 @@ export function countByDay(entries: readonly Listed[], today: Date, most: number
 export const dayOf = (time: Date): string =>
   [time.getFullYear(), time.getMonth() + 1, time.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 
-/** A row of the page: an entry, or a run of the same reads. */
-export interface Row {
-  /** The newest entry of the run. */
-  readonly entry: Listed;
-  readonly count: number;
-}
+/** A row of the page: an entry, or the newest of a run of the same reads with their number. */
+export type Row = Readonly<{ entry: Listed; count: number }>;
 
 /** Returns true if an entry is the load of a list, which each page of the console makes. */
 const isListRead = (entry: Entry): boolean =>

@@ -3,7 +3,7 @@ import { entries as items, may } from "../state/items.ts";
 import { knownName } from "../state/names.ts";
 import { addressOf } from "../state/route.ts";
 import { Button } from "../ui/button.tsx";
-import { FromNow } from "../ui/day.tsx";
+import { FromNow, Time } from "../ui/day.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { shorten, titleOf } from "../ui/texts.ts";
@@ -14,12 +14,7 @@ import type { Entries } from "./load.ts";
 import { vaultNameOf } from "./names.ts";
 import { nameAgent, sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
 
-interface Props {
-  readonly entries: Entries;
-  /** Absent: the names of the vaults of the session. */
-  readonly nameOfVault?: (id: string) => string;
-  readonly children?: ComponentChildren;
-}
+type Props = Readonly<{ entries: Entries; nameOfVault?: (id: string) => string; children?: ComponentChildren }>;
 
 /** The entries by day, the newest first, which of them may be missing, and the button that loads older ones. A run of reads of lists is one row. */
 export function EntryList({ entries: { loaded, state, failure, more }, nameOfVault = vaultNameOf, children }: Props) {
@@ -49,7 +44,7 @@ export function EntryList({ entries: { loaded, state, failure, more }, nameOfVau
 const keyOf = ({ entry }: Row): string => `${entry.requestId}${isBroken(entry) ? "" : vaultOf(entry)}`;
 
 const columnsOf = (nameOfVault: (id: string) => string): readonly Column<Row>[] => [
-  { label: "Time", cell: ({ entry: { timestamp = "" } }) => <Time timestamp={timestamp} /> },
+  { label: "Time", cell: ({ entry: { timestamp = "" } }) => <When timestamp={timestamp} /> },
   { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} vault={writtenVault(entry)} /> },
   {
     label: "What",
@@ -83,14 +78,10 @@ const columnsOf = (nameOfVault: (id: string) => string): readonly Column<Row>[] 
 const writtenVault = (entry: Entry): string => (kindOf(entry) === "writes" ? vaultOf(entry) : "");
 
 /** In words within the last day, then the hour. */
-const Time = ({ timestamp }: { readonly timestamp: string }) =>
-  timestamp !== "" && Date.now() - Date.parse(timestamp) < DAY_MS ? (
-    <FromNow time={timestamp} />
-  ) : (
-    <time class="day" dateTime={timestamp} title={formatTime(timestamp)}>
-      {timestamp === "" ? "unknown time" : formatHour(timestamp)}
-    </time>
-  );
+const When = ({ timestamp: time }: { readonly timestamp: string }) => {
+  if (time === "") return <>unknown time</>;
+  return Date.now() - Date.parse(time) < DAY_MS ? <FromNow time={time} /> : <Time time={time} words={formatHour(time)} />;
+};
 
 function nameOfDay(timestamp: string): string {
   if (timestamp === "") return "Unknown time";

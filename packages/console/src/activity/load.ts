@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { firstIdAt, timeOf } from "@item-vault/model/ids";
-import { call } from "../state/client.ts";
+import { call, nextPage } from "../state/client.ts";
 import type { Listed } from "./entries.ts";
 import { boundsOf, type Filters, queryOf } from "./filters.ts";
 
@@ -49,7 +49,7 @@ export async function loadPages(
   for (let page = 0; page < PAGES && entries.length < enough; page++) {
     const { data, headers } = await load({ limit: Math.min(PAGE, enough), before: next });
     entries.push(...data);
-    next = beforeOf(headers);
+    next = nextPage(headers, "before"); // The last entry does not tell it: a page may be empty (contract 13.20).
     gap = headers.get("Item-Vault-Log-Gap") ?? undefined;
     if (from !== undefined && next !== undefined && timeOf(next) < from) next = undefined;
     if (next === undefined) break;
@@ -63,12 +63,6 @@ export function loadEntries(log: Log, filters: Filters, before: string | undefin
   const { before: until, from } = boundsOf(filters);
   const first = before ?? (until === undefined ? undefined : firstIdAt(until));
   return loadPages((query) => LOGS[log].load({ ...query, ...queryOf(filters) }), first, { from });
-}
-
-/** The `before` in the link to the next page (contract 13.20). The last entry does not tell it: a page may be empty. */
-function beforeOf(headers: Headers): string | undefined {
-  const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
-  return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("before") ?? undefined);
 }
 
 /** The entries that a list shows, which grow page by page. */

@@ -14,9 +14,7 @@ export type Part<Props> = (props: Props) => ComponentChildren;
 
 export type Closable = Pick<FormDialogProps, "onClose">;
 
-export interface DialogProps<T> extends Closable {
-  readonly row: T;
-}
+export type DialogProps<T> = Closable & Readonly<{ row: T }>;
 
 export interface Act<T> {
   readonly label: string;

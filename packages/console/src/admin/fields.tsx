@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentProps } from "preact";
 import { LIMITS } from "@item-vault/model/limits";
 import { compareNames } from "../state/search.ts";
 import { Field, Select } from "../ui/controls.tsx";
@@ -21,6 +22,10 @@ export const NameField = ({ value = "", placeholder = "" }: { readonly value?: s
     defaultValue={value}
     placeholder={placeholder}
   />
+);
+
+export const UrlField = (props: Pick<ComponentProps<typeof Field>, "help" | "placeholder" | "defaultValue">) => (
+  <Field label="URL" name="url" type="url" required pattern="https://.*" title="A URL that begins with https://" {...props} />
 );
 
 const MINUTE = 60; // seconds

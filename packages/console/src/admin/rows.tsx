@@ -9,7 +9,7 @@ import { copy } from "../ui/clipboard.ts";
 import { Day } from "../ui/day.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Pairs } from "../ui/lists.tsx";
-import { afterRender, keepFocus, Page } from "../ui/page.tsx";
+import { afterRender, Heading, keepFocus, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { shorten } from "../ui/texts.ts";
@@ -24,16 +24,11 @@ import { canonicalScope, describeVaultScope } from "./scope.ts";
 /** The rows whose record can be decrypted (contract 13.18). */
 export type Whole<T> = Exclude<T, { readonly broken: unknown }>;
 
-interface PanelColumn<T> extends Column<T> {
-  /** The content in the panel. Absent: as in the table. */
-  readonly full?: (row: T) => ComponentChildren;
-}
+/** `full` is the content in the panel. Absent: as in the table. */
+type PanelColumn<T> = Column<T> & Readonly<{ full?: (row: T) => ComponentChildren }>;
 
-interface Section<T> {
-  readonly label: string;
-  /** Rendered, and so loaded, once the section is expanded. */
-  readonly content: Part<{ readonly row: T }>;
-}
+/** Its content is rendered, and so loaded, once it is expanded. */
+type Section<T> = Readonly<{ label: string; content: Part<{ readonly row: T }> }>;
 
 export interface RowsView<T> {
   readonly title: string;
@@ -107,12 +102,8 @@ function useOpenRow<T extends Row>(rows: readonly T[]) {
   return { row, toggle };
 }
 
-interface RowsProps<T> {
-  readonly view: RowsView<T>;
-  readonly rows: readonly T[];
-  /** The rows of the table. Default: all. */
-  readonly shown?: readonly T[];
-}
+/** `shown` are the rows of the table, by default all. */
+type RowsProps<T> = Readonly<{ view: RowsView<T>; rows: readonly T[]; shown?: readonly T[] }>;
 
 /** A table, and beside it the panel of the open row. On a narrow screen the panel takes the place of the page. */
 function Rows<T extends Row>({ view, rows, shown = rows }: RowsProps<T>) {
@@ -171,15 +162,10 @@ const Broken = ({ row, hint }: { readonly row: object; readonly hint: string | u
     </small>
   ) : null;
 
-interface PanelProps<T> extends DialogProps<T> {
-  readonly view: RowsView<T>;
-  readonly onAct: (act: Act<T>) => void;
-}
+type PanelProps<T> = DialogProps<T> & Readonly<{ view: RowsView<T>; onAct: (act: Act<T>) => void }>;
 
 function Panel<T extends Row>({ row, view, onAct, onClose }: PanelProps<T>) {
-  const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
-    heading.current!.focus();
     const onKey = ({ key, target }: KeyboardEvent) => {
       // Escape belongs to what is above the panel, or clears a search.
       const isOwn = openDialogs.value.length === 0 && !document.querySelector(":popover-open");
@@ -193,9 +179,7 @@ function Panel<T extends Row>({ row, view, onAct, onClose }: PanelProps<T>) {
   return (
     <section class="panel" aria-label={nameOf(row)}>
       <header>
-        <h2 ref={heading} tabIndex={-1}>
-          {nameOf(row)}
-        </h2>
+        <Heading level="h2">{nameOf(row)}</Heading>
         <Button text="×" label="Close panel" class="plain" onClick={onClose} />
       </header>
       <Broken row={row} hint={damaged} />
@@ -236,9 +220,7 @@ export const ID_FACT: Column<Row> = {
   ),
 };
 
-interface ListProps<T> extends Pick<RowsView<T>, "list" | "empty"> {
-  readonly children: (rows: readonly T[]) => ComponentChildren;
-}
+type ListProps<T> = Pick<RowsView<T>, "list" | "empty"> & Readonly<{ children: (rows: readonly T[]) => ComponentChildren }>;
 
 /** Loads a list, and shows it, its emptiness, or the failure. Earlier rows stay. */
 export function ListContent<T>({ list, empty, children }: ListProps<T>) {

@@ -52,9 +52,7 @@ const accessTo = (all: readonly Holder[], vault: string, item?: string): readonl
 
 const countUnknown = (all: readonly Holder[]): number => all.filter(({ vaults }) => vaults === undefined).length;
 
-type Props = Readonly<{ row: { readonly id: string }; item?: string }>;
-
-export function VaultAccess({ row: { id }, item }: Props) {
+export function VaultAccess({ row: { id }, item }: Readonly<{ row: { readonly id: string }; item?: string }>) {
   const none = `No token, person or rule has access to this ${item === undefined ? "vault" : "item"}.`;
   return (
     <>

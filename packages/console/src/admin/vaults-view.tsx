@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { AdminVault, NewVault, VaultChange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { explain } from "../failures/explain.ts";
-import { askFor } from "../grants.tsx";
+import { askFor } from "../session-acts.tsx";
 import { call } from "../state/client.ts";
 import { loadItems } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
@@ -11,10 +11,11 @@ import { signIn } from "../state/sign-in.ts";
 import { type Action, showToast } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/controls.tsx";
+import { Time } from "../ui/day.tsx";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate, withoutHidden } from "../ui/texts.ts";
-import { formatHour, formatTime } from "../ui/time.ts";
+import { formatHour } from "../ui/time.ts";
 import { ActDialog, type Closable, type DialogProps } from "./dialogs.tsx";
 import { NameField, ScopeField } from "./fields.tsx";
 import { adminVaults, nameOfVault, shortId, type VaultRow } from "./lists.ts";
@@ -139,10 +140,8 @@ function OpenVaults() {
       {token ? (
         <p>
           You have access as “{isolate(person ? person.email : token.name)}” until{" "}
-          <time dateTime={openUntil()} title={formatTime(openUntil())}>
-            {formatHour(openUntil())}
-          </time>
-          . <span class="quiet">{missing.length > 0 && `${plural(missing.length, "vault is", "vaults are")} not open.`}</span>
+          <Time time={openUntil()} words={formatHour(openUntil())} />.{" "}
+          <span class="quiet">{missing.length > 0 && `${plural(missing.length, "vault is", "vaults are")} not open.`}</span>
         </p>
       ) : (
         <p>

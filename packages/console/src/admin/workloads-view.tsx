@@ -14,7 +14,7 @@ import { afterRender } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import { ActDialog, type Closable, ending } from "./dialogs.tsx";
-import { NameField, parseLifetime, RULE_LIFETIMES, ScopeField } from "./fields.tsx";
+import { NameField, parseLifetime, RULE_LIFETIMES, ScopeField, UrlField } from "./fields.tsx";
 import { nameOfWorkload, shortId, type WorkloadRow, workloads } from "./lists.ts";
 import { type AdminList, AdminView, dayColumn, ID_FACT, SCOPE_COLUMN, scopeTexts, type Whole } from "./rows.tsx";
 import type { Scope } from "./scope.ts";
@@ -119,7 +119,7 @@ function IssuerForm({ onClose }: Closable) {
   const act = (data: FormData) => {
     const body: NewIssuer = {
       name: textOf(data, "name"),
-      issuer: textOf(data, "issuer"),
+      issuer: textOf(data, "url"),
       preset: preset.value,
       ...(asksOnce(preset.value) && { once: data.has("once") }),
       ...parseKeys(textOf(data, "jwks")),
@@ -131,17 +131,7 @@ function IssuerForm({ onClose }: Closable) {
     <ActDialog {...texts} act={act} list={workloads} onClose={onClose}>
       <NameField placeholder="e.g. GitHub" />
       <Select label="Platform" signal={preset} options={PRESET_NAMES.map((name) => [name, PRESET_LABELS[name]])} />
-      <Field
-        key={`${preset.value} URL`}
-        label="URL"
-        name="issuer"
-        type="url"
-        required
-        pattern="https://.*"
-        title="A URL that begins with https://"
-        help="issuer-help"
-        defaultValue={url}
-      />
+      <UrlField key={`${preset.value} URL`} help="issuer-help" defaultValue={url} />
       <p id="issuer-help" class="quiet">
         Must match the <code>iss</code> claim exactly.
       </p>
@@ -284,9 +274,7 @@ const CLAIM_KINDS = { text: "Text", json: "Number, true or false" } as const;
 const ADD = ".add";
 const NEWEST = ".claim:last-of-type input";
 
-type ClaimFieldsProps = Readonly<{ needed: readonly string[]; onChange: () => void }>;
-
-function ClaimFields({ needed, onChange }: ClaimFieldsProps) {
+function ClaimFields({ needed, onChange }: Readonly<{ needed: readonly string[]; onChange: () => void }>) {
   // The keys of the other claims. A rule without claims is refused.
   const others = useSignal<readonly number[]>(needed.length === 0 ? [0] : []);
   const fields = useRef<HTMLFieldSetElement>(null);

@@ -4,7 +4,7 @@ import type { ItemSummary } from "@item-vault/client";
 import { labelOfCategory } from "../items/categories.ts";
 import { type Act, type AskProps, bulk } from "../state/bulk.ts";
 import { chosenList, listsOf, nameOfList } from "../state/chosen-list.ts";
-import { may, transferTargets } from "../state/items.ts";
+import { dropItem, may, putItem, transferTargets } from "../state/items.ts";
 import { clearSelection, selectedItems, selectListed } from "../state/selection.ts";
 import { session } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,7 +16,14 @@ import { afterRender } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { explainRestore, explainRetention } from "../ui/retention.ts";
 import { focusList } from "../ui/virtual-list.tsx";
-import { addTag, deleteItems, moveTo, setArchived, setFavorites } from "./acts.ts";
+import { isGone, Problem } from "../failures/explain.ts";
+import { CopyDiffers, discard, makeCopy, planTransfer, removeSource, type Transfer } from "../move/transfer.ts";
+import { call } from "../state/client.ts";
+import { keyOfItem } from "../state/item-key.ts";
+import { type Opened, takeWritten, type Written } from "../state/opened.ts";
+import { canRestore, moveBack } from "../state/undo.ts";
+import { type ItemPath, pathOf } from "../state/item-writes.ts";
+import * as requests from "../state/item-writes.ts";
 
 // In one script: the start of an action can show it even after the connection is lost.
 export { BulkDialog } from "./bulk-dialog.tsx";
@@ -132,4 +139,116 @@ function Bar({ items, ask, begin }: BarProps) {
       <Button text="×" class="plain" label="Clear selection" title="Clear selection" onClick={endSelection} />
     </section>
   );
+}
+
+/** Actions on several Items, and their undo. */
+
+const PATH = "/v1/vaults/{vault}/items/{item}" as const;
+
+type Words = readonly [title: string, done: string];
+
+/** Returns the action that gives an attribute to each Item, or takes it away. Undone only where it was another before. */
+function setterOf(
+  has: (item: ItemSummary) => boolean,
+  write: (path: ItemPath, value: boolean) => Promise<Written>,
+  given: Words,
+  taken: Words,
+) {
+  const set = async (item: ItemSummary, value: boolean) => takeWritten(await write(pathOf(item), value));
+  return (wanted: boolean): Act => {
+    const [title, done] = wanted ? given : taken;
+    const run: Act["run"] = async (item) => {
+      if (has(item) === wanted) return undefined;
+      await set(item, wanted);
+      return () => set(item, !wanted);
+    };
+    return { title, done, run };
+  };
+}
+
+const setFavorites = setterOf(
+  ({ favorite }) => favorite,
+  requests.setFavorite,
+  ["Adding to favorites", "added to favorites"],
+  ["Removing from favorites", "removed from favorites"],
+);
+
+const setArchived = setterOf(
+  ({ state }) => state === "ARCHIVED",
+  requests.setArchived,
+  ["Archiving", "archived"],
+  ["Unarchiving", "unarchived"],
+);
+
+/** Adds a tag to each Item. Undone only if nobody has written since. */
+function addTag(tag: string): Act {
+  /** The Idempotency-Keys: a request that is sent again, because its answer was lost, adds no second tag. */
+  const keys = new Map<string, string>();
+  return {
+    title: "Adding the tag",
+    done: "tagged",
+    run: async (item) => {
+      if (item.tags.includes(tag)) return undefined;
+      const key = keys.get(keyOfItem(item)) ?? crypto.randomUUID();
+      keys.set(keyOfItem(item), key);
+      const body = [{ op: "add" as const, path: "/tags/-", value: tag }];
+      const written = await call(`PATCH ${PATH}`, { path: pathOf(item), headers: { "Idempotency-Key": key }, body });
+      takeWritten(written);
+      const headers = { "If-Match": written.etag! };
+      const before = [{ op: "replace" as const, path: "/tags", value: written.data.tags.slice(0, -1) }];
+      return async () => takeWritten(await call(`PATCH ${PATH}`, { path: pathOf(item), headers, body: before }));
+    },
+  };
+}
+
+/** A missing Item was deleted by a request whose answer was lost, or by another client. */
+const deleteItems: Act = {
+  title: "Deleting",
+  done: "deleted",
+  run: async (item) => {
+    await call(`DELETE ${PATH}`, { path: pathOf(item) }).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+    dropItem(item.vault.id, item.id);
+    if (!canRestore(item.vault.id)) return undefined;
+    return async () => putItem(await requests.restoreItem(pathOf(item)));
+  },
+};
+
+/** Moves Items to the vault `target`. An incomplete copy is deleted; if that fails, the next try continues with it. */
+function moveTo(target: string): Act {
+  const transfers = new Map<string, Transfer>();
+  return {
+    title: "Moving",
+    done: "moved",
+    run: async (item, signal) => {
+      if (item.vault.id === target) return undefined;
+      const transfer = transfers.get(keyOfItem(item)) ?? (await planTransfer(item, target));
+      transfers.set(keyOfItem(item), transfer);
+      const copy = (transfer.copy ??= await copyOf(transfer, signal, () => transfers.delete(keyOfItem(item))));
+      putItem(copy.item);
+      const removed = await removeSource(transfer).catch((error: unknown) => {
+        throw new Problem("Copied, but it may still be in its old vault.", error);
+      });
+      if (removed === "changed") throw new Problem("Someone changed it while it was copied: it is now in both vaults.");
+      transfers.delete(keyOfItem(item));
+      dropItem(item.vault.id, item.id);
+      if (!canRestore(item.vault.id)) return undefined;
+      const made = { vault: target, item: copy.item.id, etag: copy.etag };
+      return () => moveBack(pathOf(item), made);
+    },
+  };
+}
+
+/** Makes the copy. An incomplete copy is deleted. `onDiscarded` is called then. */
+async function copyOf(transfer: Transfer, signal: AbortSignal, onDiscarded: () => void): Promise<Opened> {
+  try {
+    return await makeCopy(transfer, { signal });
+  } catch (error) {
+    await discard(transfer).catch(() => {
+      throw new Problem("An incomplete copy may remain in the other vault.", error);
+    });
+    onDiscarded();
+    throw error instanceof CopyDiffers ? new Problem("The copy differed from the item and was deleted.") : error;
+  }
 }

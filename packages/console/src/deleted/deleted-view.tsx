@@ -1,25 +1,35 @@
 import type { ComponentChildren } from "preact";
 import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { type DeletedItemSummary, entriesOf } from "@item-vault/client";
+import { type DeletedItem, type DeletedItemSummary, entriesOf, type File } from "@item-vault/client";
 import { vaultsWith } from "@item-vault/model/permission";
-import { asDeleted } from "../failures/broken.ts";
-import { titleOf, isolate } from "../ui/texts.ts";
+import { asDeleted, damagedFiles } from "../failures/broken.ts";
+import { isolate, marked, titleOf } from "../ui/texts.ts";
 import { Tile } from "../items/tile.tsx";
-import { sessionClient } from "../state/client.ts";
+import { call, sessionClient } from "../state/client.ts";
 import { keyOfItem } from "../state/item-key.ts";
-import { vaultName, vaults } from "../state/items.ts";
-import { addressOf, keyInAddress, route } from "../state/route.ts";
+import { may, putItem, vaultName, vaults } from "../state/items.ts";
+import { addressOf, keyInAddress, navigate, route } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { useLoaded } from "../ui/loaded.ts";
 import { plural } from "../ui/plural.ts";
-import { explainRetention } from "../ui/retention.ts";
+import { explainRetention, restorableUntil } from "../ui/retention.ts";
 import { formatTime } from "../ui/time.ts";
 import { VaultFilter } from "../ui/controls.tsx";
 import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
-import { Who } from "../ui/who.tsx";
-import { DeletedItemView } from "./deleted-item.tsx";
+import { WhenBy, Who } from "../ui/who.tsx";
+import { isGone, Problem } from "../failures/explain.ts";
+import { labelOfCategory } from "../items/categories.ts";
+import { FieldRow, Fields, FieldSection, Tags, Urls } from "../items/fields.tsx";
+import { loadContent } from "../state/content.ts";
+import { pathOf, restoreItem } from "../state/item-writes.ts";
+import { showFailure, showToast } from "../state/toasts.ts";
+import { DangerButton } from "../ui/form.tsx";
+import { BackLink, Heading } from "../ui/page.tsx";
+import { saveFile } from "../ui/save-file.ts";
+import { formatSize } from "../ui/size.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
 const restorable = (): string[] => vaultsWith("rw", session.value?.token ?? { vaults: {} });
@@ -71,9 +81,7 @@ export function DeletedView() {
   );
 }
 
-interface ListProps {
-  readonly listed: readonly DeletedItemSummary[] | undefined;
-}
+type ListProps = Readonly<{ listed: readonly DeletedItemSummary[] | undefined }>;
 
 function DeletedList({ listed, children }: ListProps & { readonly children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -90,12 +98,7 @@ function DeletedList({ listed, children }: ListProps & { readonly children: Comp
         </h1>
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
-          <VaultFilter
-            label="Vault"
-            vaults={vaults.value.filter(({ id }) => restorable().includes(id))}
-            value={chosenVault.value}
-            onChange={(id) => (chosenVault.value = id)}
-          />
+          <VaultFilter label="Vault" vaults={vaults.value.filter(({ id }) => restorable().includes(id))} signal={chosenVault} />
           {listed && listed.length > 0 && <output class="quiet count">{plural(listed.length, "item")}</output>}
         </div>
       </header>
@@ -130,5 +133,95 @@ function Rows({ listed }: ListProps) {
         </a>
       )}
     />
+  );
+}
+
+/** One deleted Item as it was. Its values are fetched when it is opened, and dropped when another place is opened. */
+function DeletedItemView({ vault, id, onGone }: Readonly<{ vault: string; id: string; onGone: () => void }>) {
+  const path = { vault, item: id };
+  const {
+    data: answer,
+    error,
+    retry,
+  } = useLoaded((ended) => call("GET /v1/vaults/{vault}/deleted-items/{item}", { path, signal: ended }));
+  const isLost = isGone(error);
+  useLayoutEffect(() => void (isLost && onGone()), [isLost]);
+  if (error !== undefined) return <Failure error={error} retry={retry} />;
+  return answer ? <Content item={answer.data} onGone={onGone} /> : <Skeleton />;
+}
+
+function Content({ item, onGone }: Readonly<{ item: DeletedItem; onGone: () => void }>) {
+  return (
+    <article class="item">
+      <header>
+        <BackLink to={{ view: "deleted" }} text="Deleted items" />
+        <Heading>{titleOf(item)}</Heading>
+        <p class="quiet">
+          {labelOfCategory(item.category)} in {vaultName(item.vault.id)} · deleted{" "}
+          <WhenBy time={item.deletedAt} id={item.deletedBy} vault={item.vault.id} /> · can be restored until{" "}
+          {restorableUntil(item.deletedAt, session.value!.settings)}
+        </p>
+        <Actions item={item} onGone={onGone} />
+      </header>
+      <Fields item={item} />
+      <Urls item={item} />
+      <Files item={item} />
+      <Tags tags={item.tags} />
+    </article>
+  );
+}
+
+/** The actions on a deleted Item: restoring it, or destroying it after a second step. */
+function Actions({ item, onGone }: Parameters<typeof Content>[0]) {
+  const path = pathOf(item);
+  const restore = async () => {
+    const data = await restoreItem(path);
+    onGone();
+    putItem(data);
+    showToast("Restored");
+    // After a slow request the user may be elsewhere.
+    if (route.value.item === item.id) navigate({ view: "items", ...path });
+  };
+  const destroy = async () => {
+    await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path }).catch((error: unknown) => {
+      throw isGone(error)
+        ? new Problem("This item is not in this list any more: it was restored or permanently deleted.")
+        : error;
+    });
+    onGone();
+    navigate({ view: "deleted" }, { replace: true });
+    showToast("Permanently deleted");
+  };
+  return (
+    <div class="actions">
+      <Button text="Restore" class="primary" onClick={() => void restore().catch(showFailure)} />
+      {may(item.vault.id, "d") && (
+        <DangerButton title="Delete permanently?" action={destroy} submit="Delete permanently">
+          <p>
+            <b>{titleOf(item)}</b>
+            {item.files.length > 0 ? ", its versions and files " : " and its versions "}will be permanently deleted.
+          </p>
+        </DangerButton>
+      )}
+    </div>
+  );
+}
+
+function Files({ item }: { readonly item: DeletedItem }) {
+  const damaged = damagedFiles(item);
+  if (item.files.length + damaged.length === 0) return null;
+  const download = (file: File) => void loadContent(item, file).then((content) => saveFile(file.name, content), showFailure);
+  return (
+    <FieldSection label="Files" heading>
+      {item.files.map((file) => (
+        <FieldRow key={file.id} name={formatSize(file.size)}>
+          <bdi class="value">{marked(file.name)}</bdi>
+          <Button text="Download" label={`Download ${file.name}`} onClick={() => download(file)} />
+        </FieldRow>
+      ))}
+      {damaged.map(({ id, name }) => (
+        <FieldRow key={id}>{name}</FieldRow>
+      ))}
+    </FieldSection>
   );
 }

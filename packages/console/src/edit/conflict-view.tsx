@@ -2,18 +2,14 @@ import { useSignal } from "@preact/signals";
 import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
 import type { Draft } from "../items/draft.ts";
 import { ATTRIBUTE_TEXTS, type Part } from "../items/comparison.ts";
-import { displayOf, labelOf } from "../items/field-types.ts";
+import { isConcealed, labelOf } from "../items/field-types.ts";
 import { ConcealedValue } from "../ui/reveal.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 import { isolate } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
 import { Heading } from "../ui/page.tsx";
 
-interface Props {
-  readonly sides: Sides;
-  readonly onSave: (draft: Draft) => void;
-  readonly onCancel: () => void;
-}
+type Props = Readonly<{ sides: Sides; onSave: (draft: Draft) => void; onCancel: () => void }>;
 
 const SIDES: Readonly<Record<Side, { readonly heading: string; readonly all: string; readonly changed: string }>> = {
   mine: { heading: "Mine", all: "Keep mine", changed: "Changed by you" },
@@ -63,12 +59,7 @@ export function ConflictView({ sides, onSave, onCancel }: Props) {
   );
 }
 
-interface RowProps {
-  readonly row: Difference;
-  readonly sides: Sides;
-  readonly choice: Side | undefined;
-  readonly choose: (side: Side) => void;
-}
+type RowProps = Readonly<{ row: Difference; sides: Sides; choice: Side | undefined; choose: (side: Side) => void }>;
 
 function Row({ row: { key, part, changedBy }, sides, choice, choose }: RowProps) {
   const name = nameOf(part, sides);
@@ -121,7 +112,7 @@ function PartOf({ part, sides, side, label }: Readonly<{ part: Part; sides: Side
         <p class="quiet">Empty</p>
       ) : (
         <div class="line">
-          {displayOf(field).concealed ? <ConcealedValue name={label} value={value} /> : <span class="value">{value}</span>}
+          {isConcealed(field) ? <ConcealedValue name={label} value={value} /> : <span class="value">{value}</span>}
         </div>
       )}
       {detailsOf(part.id, mine) !== detailsOf(part.id, theirs) && <p class="quiet">{detailsOf(part.id, draft)}</p>}

@@ -13,11 +13,7 @@ export interface Difference {
   readonly changedBy: Side | undefined;
 }
 
-export interface Sides {
-  readonly base: Draft;
-  readonly mine: Draft;
-  readonly theirs: Draft;
-}
+export type Sides = Readonly<{ base: Draft; mine: Draft; theirs: Draft }>;
 
 export const differences = ({ base, mine, theirs }: Sides): Difference[] =>
   differingParts(mine, theirs).map((part) => {

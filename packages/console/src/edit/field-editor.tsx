@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useSignal } from "@preact/signals";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isGeneratable, labelOf, titleOfField, displayOf } from "../items/field-types.ts";
+import { isGeneratable, labelOf, titleOfField, isConcealed } from "../items/field-types.ts";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
 import { type Change, checkSize, MoveButtons, TextInput } from "./inputs.tsx";
@@ -14,12 +14,7 @@ import { Select } from "../ui/controls.tsx";
 import { named } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
 
-interface Props {
-  readonly field: DraftField;
-  readonly draft: Draft;
-  readonly change: Change;
-  readonly onGenerate: (field: DraftField) => void;
-}
+type Props = Readonly<{ field: DraftField; draft: Draft; change: Change; onGenerate: (field: DraftField) => void }>;
 
 /** The ids of elements that get the focus. */
 export const labelId = (field: string): string => `label ${field}`;
@@ -59,10 +54,7 @@ export function FieldEditor({ field, draft, change, onGenerate }: Props) {
   );
 }
 
-interface SettingsProps extends Omit<Props, "onGenerate"> {
-  readonly id: string;
-  readonly set: (changes: Partial<DraftField>) => void;
-}
+type SettingsProps = Omit<Props, "onGenerate"> & Readonly<{ id: string; set: (changes: Partial<DraftField>) => void }>;
 
 function Settings({ id, field, draft, change, set }: SettingsProps) {
   const name = nameOf(field);
@@ -126,11 +118,7 @@ const purposeOptions = ({ fields }: Draft, field: DraftField) =>
     ([purpose]) => purpose === "" || !fields.some((each) => each !== field && each.purpose === purpose),
   );
 
-interface ValueInputProps {
-  readonly field: DraftField;
-  readonly label: string;
-  readonly onChange: (value: string) => void;
-}
+type ValueInputProps = Readonly<{ field: DraftField; label: string; onChange: (value: string) => void }>;
 
 /** The browser must not fill in or store the value, as it does even with `off` and `new-password`. A one-time code is not worth storing. */
 const CONCEALED: object = { type: "password", autocomplete: "one-time-code" };
@@ -140,7 +128,7 @@ const LINES: ReadonlySet<string> = new Set(["STRING", "CONCEALED"]);
 
 /** The input for the value of a field. A concealed value shows as dots until it is revealed, and can be typed either way. */
 function ValueInput({ field, label, onChange }: ValueInputProps) {
-  const { concealed = false } = displayOf(field);
+  const concealed = isConcealed(field);
   const { revealed, toggle, extend } = useReveal(field.id);
   const { block = false, input } = inputOf(field);
   const hidden = concealed && !revealed;
@@ -199,11 +187,7 @@ function ValueInput({ field, label, onChange }: ValueInputProps) {
   );
 }
 
-interface QrProps {
-  readonly name: string;
-  readonly zone: RefObject<HTMLElement | null>;
-  readonly onRead: (uri: string) => void;
-}
+type QrProps = Readonly<{ name: string; zone: RefObject<HTMLElement | null>; onRead: (uri: string) => void }>;
 
 /** The button that reads the key of a one-time password from a picture of its QR code, and reading one that is pasted or dropped. */
 function QrPicture({ name, zone, onRead }: QrProps) {

@@ -20,11 +20,7 @@ import { Button } from "../ui/button.tsx";
 import { Alert } from "../ui/failure.tsx";
 import { afterRender } from "../ui/page.tsx";
 
-interface Props {
-  readonly editor: Editor;
-  readonly onSave: () => void;
-  readonly onCancel: () => void;
-}
+type Props = Readonly<{ editor: Editor; onSave: () => void; onCancel: () => void }>;
 
 export function ItemForm({ editor, onSave, onCancel }: Props) {
   const generating = useSignal<DraftField | undefined>(undefined);
@@ -84,7 +80,7 @@ function saveByKey(event: KeyboardEvent & { readonly currentTarget: HTMLFormElem
   event.currentTarget.requestSubmit();
 }
 
-const CATEGORY_OPTIONS = Object.entries(CATEGORIES) as [Category, string][];
+const CATEGORY_OPTIONS = Object.entries(CATEGORIES).map(([name, [label]]) => [name as Category, label] as const);
 
 const Kind = ({ editor: { draft, vault, maybeMade } }: Pick<Props, "editor">) => (
   <>
@@ -129,14 +125,9 @@ function explainSave(error: unknown): string {
   return ended && sessionState.value === "signed-in" ? "You are signed in again. Save now." : explain(error);
 }
 
-interface PartProps {
-  readonly draft: Draft;
-  readonly change: Change;
-}
+type PartProps = Readonly<{ draft: Draft; change: Change }>;
 
-interface FieldsProps extends PartProps {
-  readonly onGenerate: (field: DraftField) => void;
-}
+type FieldsProps = PartProps & Readonly<{ onGenerate: (field: DraftField) => void }>;
 
 /** The fields by section; fields without a section come first. */
 function Sections(props: FieldsProps) {

@@ -9,11 +9,7 @@ import { named } from "../ui/texts.ts";
 import { generate } from "./draft.ts";
 import { TextInput } from "./inputs.tsx";
 
-interface Props {
-  readonly name: string;
-  readonly onUse: (value: string) => void;
-  readonly onClose: () => void;
-}
+type Props = Readonly<{ name: string; onUse: (value: string) => void; onClose: () => void }>;
 
 /** Upper bounds of bits of entropy, and how strong a value below them is. */
 const STRENGTHS = [

@@ -9,7 +9,7 @@ import { navigate, route } from "../state/route.ts";
 import { showToast } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
 import { Pending } from "../ui/failure.tsx";
-import { BackLink } from "../ui/page.tsx";
+import { BackLink, focusOn } from "../ui/page.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { isolate, titleOf } from "../ui/texts.ts";
 import { type Draft, draftOf } from "../items/draft.ts";
@@ -100,10 +100,8 @@ function EditorView({ editor, title }: { readonly editor: Editor; readonly title
 
 /** Somebody has deleted the Item. What was typed can become a new one, because a deleted Item keeps its id. */
 function Deleted({ editor, onCreate }: { readonly editor: Editor; readonly onCreate: () => void }) {
-  const first = useRef<HTMLButtonElement>(null);
   const item = editor.base.value?.item;
   useLayoutEffect(() => {
-    first.current?.focus();
     if (item) dropItem(item.vault.id, item.id);
   }, []);
   const discard = () => {
@@ -115,7 +113,7 @@ function Deleted({ editor, onCreate }: { readonly editor: Editor; readonly onCre
       <p>This item was deleted. Your changes haven’t been saved.</p>
       {item && item.files.length > 0 && <p>The new item will not have its files.</p>}
       <div class="actions">
-        <Button text="Create a new item" class="primary" ref={first} onClick={onCreate} />
+        <Button text="Create a new item" class="primary" ref={focusOn} onClick={onCreate} />
         <Button text="Discard changes" onClick={discard} />
       </div>
     </div>

@@ -38,12 +38,7 @@ export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated;
   );
 }
 
-interface ValueProps {
-  readonly age: "new" | "old";
-  readonly field: string;
-  readonly value: string;
-  readonly onCopy: (what: string, value: string) => void;
-}
+type ValueProps = Readonly<{ age: "new" | "old"; field: string; value: string; onCopy: (what: string, value: string) => void }>;
 
 function Value({ age, field, value, onCopy }: ValueProps) {
   const name = `${age} ${field}`;

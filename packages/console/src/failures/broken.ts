@@ -38,9 +38,7 @@ const summaryOf = ({ id, vault, version = 0 }: BrokenItem): ItemSummary => ({
 export const asDeleted = (item: DeletedItemSummary | BrokenDeletedItem): DeletedItemSummary =>
   "broken" in item ? { ...summaryOf(item), state: "DELETED", deletedAt: item.deletedAt, deletedBy: item.deletedBy } : item;
 
-export interface ListedVersion extends Version {
-  readonly damaged?: true;
-}
+export type ListedVersion = Version & Readonly<{ damaged?: true }>;
 
 export const asVersion = (version: Version | BrokenVersion): ListedVersion =>
   "broken" in version

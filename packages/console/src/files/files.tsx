@@ -1,8 +1,8 @@
-import { useCallback, useRef, useState } from "preact/hooks";
+import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type File as StoredFile, type Item, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { damagedFiles } from "../failures/broken.ts";
-import { isErrorKind, explain } from "../failures/explain.ts";
+import { explain, isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
 import { may } from "../state/items.ts";
 import { type Opened, refreshItem } from "../state/opened.ts";
@@ -10,12 +10,18 @@ import { showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
 import { FormDialog } from "../ui/form.tsx";
 import { DropHere, FileInput, useDrop } from "../ui/drop.tsx";
-import { quoted, marked } from "../ui/texts.ts";
+import { marked, quoted } from "../ui/texts.ts";
 import { formatSize } from "../ui/size.ts";
-import { FileRow, Transfer } from "./file-row.tsx";
-import { PreviewDialog } from "./preview.tsx";
 import { addUploads, removeUpload, retryUpload, type Upload, uploads } from "./uploads.ts";
 import { Button } from "../ui/button.tsx";
+import { loadContent } from "../state/content.ts";
+import { PartMenu } from "../references/menu.tsx";
+import { Failure, Pending } from "../ui/failure.tsx";
+import type { MenuAction } from "../ui/menu.tsx";
+import { saveFile } from "../ui/save-file.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { useLoaded } from "../ui/loaded.ts";
+import { kindOf } from "./content-kind.ts";
 
 type Named = Pick<StoredFile, "id" | "name">;
 
@@ -138,4 +144,117 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
       <Transfer label={`Upload of ${name}`} done={sent} size={content.size} onCancel={dismiss} />
     </li>
   );
+}
+
+/** `changes` are the actions of a session that may write. */
+type Props = Readonly<{ item: Item; file: StoredFile; onPreview: () => void; changes: readonly MenuAction[] }>;
+
+/** A download of this size is there before its progress could be read. */
+const QUICK = 1_000_000; // bytes
+
+function FileRow({ item, file, onPreview, changes }: Props) {
+  const { name, size } = file;
+  const [{ received, error }, setDownload] = useState<{ readonly received?: number; readonly error?: unknown }>({});
+  const controller = useRef<AbortController>(undefined);
+  const section = item.sections.find(({ id }) => id === file.section?.id)?.label;
+  const download = async () => {
+    const { signal } = (controller.current = new AbortController());
+    let sum = 0;
+    const onBytes = (count: number) => {
+      sum += count;
+      setDownload(size > QUICK ? { received: sum } : {});
+    };
+    try {
+      onBytes(0);
+      saveFile(name, await loadContent(item, file, { signal, onBytes }));
+      setDownload({});
+    } catch (failure) {
+      setDownload(signal.aborted ? {} : { error: failure });
+    }
+  };
+  const onDownload = () => void download();
+  return (
+    <li>
+      <div class="file">
+        <span class="name">
+          <bdi>{marked(name)}</bdi>
+          <span class="quiet">{[formatSize(size), section].filter(Boolean).join(" · ")}</span>
+        </span>
+        <Button icon="eye" label={`Preview ${name}`} title="Preview" onClick={onPreview} />
+        <Button icon="download" label={`Download ${name}`} title="Download" onClick={onDownload} />
+        <PartMenu target={{ file }} item={item} name={name} actions={changes} />
+      </div>
+      {received !== undefined && (
+        <Transfer label={`Download of ${name}`} done={received} size={size} onCancel={() => controller.current?.abort()} />
+      )}
+      {error !== undefined && <Failure error={error} retry={onDownload} />}
+    </li>
+  );
+}
+
+/** `done` and `size` are bytes. */
+type TransferProps = Readonly<{ label: string; done: number; size: number; onCancel: () => void }>;
+
+const Transfer = ({ label, done, size, onCancel }: TransferProps) => (
+  <div class="transfer">
+    <progress aria-label={label} max={Math.max(1, size)} value={done} />
+    <span class="quiet">
+      {formatSize(done)} of {formatSize(size)}
+    </span>
+    <Button text="Cancel" label={`Cancel ${label}`} onClick={onCancel} />
+  </div>
+);
+
+type Preview = { readonly image: Blob } | { readonly text: string } | { readonly none: string };
+
+const TEXT_MAX = 256 * 1024; // bytes
+const IMAGE_MAX = 20_000_000; // bytes
+
+/** Loads a preview. Of large contents without a preview only the beginning is loaded. Throws as `loadContent` does. */
+async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): Promise<Preview> {
+  if (file.size === 0) return { none: "This file is empty." };
+  const whole = file.size <= TEXT_MAX;
+  const start = await loadContent(item, file, { signal, ...(whole ? {} : { first: TEXT_MAX }) });
+  const kind = kindOf(new Uint8Array(await start.arrayBuffer()), whole);
+  if (!kind) return { none: "No preview available for this kind of file." };
+  if ("text" in kind) return whole ? kind : { none: "This text is larger than 256 KB. Download it to read it." };
+  if (file.size > IMAGE_MAX) return { none: "This image is larger than 20 MB. Download it to view it." };
+  const image = whole ? start : await loadContent(item, file, { signal });
+  return { image: image.slice(0, image.size, kind.image) };
+}
+
+/** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
+function PreviewDialog({ item, file, onClose }: Readonly<{ item: Item; file: StoredFile; onClose: () => void }>) {
+  const { data: preview, error, retry } = useLoaded((signal) => loadPreview(item, file, signal));
+  return (
+    <Dialog title={file.name} onClose={onClose}>
+      <div class="preview">
+        {preview ? <Shown preview={preview} name={file.name} /> : <Pending error={error} retry={retry} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function Shown({ preview, name }: { readonly preview: Preview; readonly name: string }) {
+  if ("image" in preview) return <Image image={preview.image} name={name} />;
+  if ("none" in preview) return <p>{preview.none}</p>;
+  return (
+    // Scrollable, so the keyboard has to reach it.
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <pre tabIndex={0} dir="auto" aria-label={`Content of ${name}`}>
+      {preview.text}
+    </pre>
+  );
+}
+
+function Image({ image, name }: { readonly image: Blob; readonly name: string }) {
+  const [url, setUrl] = useState<string>();
+  const [broken, setBroken] = useState(false);
+  useLayoutEffect(() => {
+    const made = URL.createObjectURL(image);
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [image]);
+  if (broken) return <p>Your browser can’t show this image: it is damaged or of an unknown kind.</p>;
+  return url === undefined ? null : <img src={url} alt={name} onError={() => setBroken(true)} />;
 }

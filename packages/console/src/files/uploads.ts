@@ -31,11 +31,7 @@ export interface Upload {
 
 export const uploads = signal<readonly Upload[]>([]);
 
-interface Target {
-  readonly vault: string;
-  readonly item: string;
-  readonly replaces?: { readonly id: string; readonly name: string };
-}
+type Target = Readonly<{ vault: string; item: string; replaces?: { readonly id: string; readonly name: string } }>;
 
 const TOO_LARGE = new ItemVaultError(`It is larger than ${formatSize(LIMITS.file)}, the limit for files.`, {
   kind: "file_too_large",

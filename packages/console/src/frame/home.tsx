@@ -12,12 +12,11 @@ import { addressOf } from "../state/route.ts";
 import { byChanged, type Entry } from "../state/search.ts";
 import { canOpen, session } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
+import { FromNow } from "../ui/day.tsx";
 import { recall, remember } from "../ui/look.ts";
 import { keepFocus } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
-import { formatFromNow } from "../ui/relative-time.ts";
 import { titleOf } from "../ui/texts.ts";
-import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 
 /** Home: what somebody probably wants next, in the place of an Item. */
@@ -62,10 +61,7 @@ const Items = ({ title, shown }: { readonly title: string; readonly shown: reado
               <span class="name">{titleOf(item)}</span>
             </a>
             <span class="quiet">
-              <time dateTime={item.updatedAt} title={formatTime(item.updatedAt)}>
-                {formatFromNow(item.updatedAt, Date.now())}
-              </time>{" "}
-              by <Who id={item.lastEditedBy} vault={item.vault.id} />
+              <FromNow time={item.updatedAt} /> by <Who id={item.lastEditedBy} vault={item.vault.id} />
             </span>
           </li>
         ))}

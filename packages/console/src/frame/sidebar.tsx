@@ -1,12 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { AdminOffer } from "../grants.tsx";
 import { labelOfCategory } from "../items/categories.ts";
 import { NewItemButton } from "../items/new-item.tsx";
 import { CategoryIcon, hueStyle } from "../items/tile.tsx";
 import { openPalette } from "../palette/palette.tsx";
 import { type Route, type ViewGroup, type ViewName, type ViewRow, VIEWS } from "../routes.ts";
-import { SignOut } from "../sign-out.tsx";
+import { AdminOffer, SignOut } from "../session-acts.tsx";
 import { type ChosenList, chosenList, countsOfLists, keyOfList, listsOf, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { refreshHealth, reminderOf } from "../state/health.ts";
 import { vaults } from "../state/items.ts";
@@ -14,6 +13,7 @@ import { addressOf, route } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
 import { canOpen, nameOfSession, openableViews, session, shownView } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
+import { Select } from "../ui/controls.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
 import { chooseLook, type Look, look, LOOKS } from "../ui/look.ts";
 import { focusView } from "../ui/page.tsx";
@@ -73,6 +73,9 @@ const LIST_GROUPS: readonly ListGroup[] = [
   { title: "Categories", lists: () => listsOf("category"), face: (category) => <CategoryIcon category={category} /> },
 ];
 
+/** More vaults are folded up: the tools and views below them would be out of reach. */
+const OPEN_MAX = 30;
+
 const countOf = (list: ChosenList): number => countsOfLists.value.get(keyOfList(list)) ?? 0;
 const nameOf = (list: ChosenList): string => nameOfList(list, labelOfCategory);
 
@@ -89,7 +92,7 @@ const Lists = () => (
       const shown = all.toSorted((one, other) => other.count - one.count).slice(0, most);
       return (
         all.length > 0 && (
-          <Group key={title} title={title} open={title === "Vaults"}>
+          <Group key={title} title={title} open={title === "Vaults" && all.length <= OPEN_MAX}>
             {shown
               .toSorted((one, other) => compareNames(one.name, other.name))
               .map(({ list }) => (
@@ -113,21 +116,6 @@ function ListLink({ list, face }: { readonly list: ChosenList; readonly face: Co
   );
 }
 
-const FACES: Partial<Readonly<Record<ViewName, ComponentChildren>>> = {
-  deleted: <Icon name="bin" />,
-  import: <Icon name="download" />,
-  passwords: <CategoryIcon category="PASSWORD" />,
-  activity: <CategoryIcon category="SECURE_NOTE" />,
-  vaults: <Icon name="vault" />,
-  tokens: <CategoryIcon category="API_CREDENTIAL" />,
-  people: <CategoryIcon category="IDENTITY" />,
-  workloads: <CategoryIcon category="SERVER" />,
-  webhooks: <CategoryIcon category="WIRELESS_ROUTER" />,
-  backups: <CategoryIcon category="DATABASE" />,
-  keys: <CategoryIcon category="LOGIN" />,
-  health: <CategoryIcon category="MEDICAL_RECORD" />,
-};
-
 function ViewLinks({ group }: { readonly group: ViewGroup }) {
   const current = shownView(route.value.view);
   return (
@@ -136,7 +124,13 @@ function ViewLinks({ group }: { readonly group: ViewGroup }) {
         const row: ViewRow = VIEWS[view];
         return (
           row.group === group && (
-            <Link key={view} to={{ view }} label={row.label} face={FACES[view]} current={current === view && "page"}>
+            <Link
+              key={view}
+              to={{ view }}
+              label={row.label}
+              face={row.icon ? <Icon name={row.icon} /> : <CategoryIcon category={row.category ?? ""} />}
+              current={current === view && "page"}
+            >
               <Badge view={view} />
             </Link>
           )
@@ -146,9 +140,7 @@ function ViewLinks({ group }: { readonly group: ViewGroup }) {
   );
 }
 
-type GroupProps = Readonly<{ title: string; open?: boolean; children: ComponentChildren }>;
-
-const Group = ({ title, open = false, children }: GroupProps) => (
+const Group = ({ title, open = false, children }: Readonly<{ title: string; open?: boolean; children: ComponentChildren }>) => (
   <details open={open}>
     <summary>{title}</summary>
     <ul>{children}</ul>
@@ -205,16 +197,12 @@ function Account() {
         <Icon name="more" />
       </button>
       <div id={ACCOUNT} class="menu-list" popover="auto">
-        <label>
-          Theme{" "}
-          <select value={look.value} onChange={(event) => chooseLook(event.currentTarget.value as Look)}>
-            {Object.entries(LOOKS).map(([value, label]) => (
-              <option key={value} value={value}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label="Theme"
+          value={look.value}
+          options={Object.entries(LOOKS)}
+          onChange={(chosen) => chooseLook(chosen as Look)}
+        />
         <AdminOffer />
         <SignOut />
       </div>

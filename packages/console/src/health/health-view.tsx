@@ -46,10 +46,8 @@ export function HealthView() {
   );
 }
 
-type StateProps = Readonly<{ part: Dependency; words: Readonly<Record<Status, string>> }>;
-
 /** The state of a part of the service in a word. A part that works and has nothing yet is not said to work. */
-const State = ({ part, words }: StateProps) => (
+const State = ({ part, words }: Readonly<{ part: Dependency; words: Readonly<Record<Status, string>> }>) => (
   <span class={isEmpty(part) ? "state" : `state ${part.status.toLowerCase()}`}>
     {isEmpty(part) ? "None yet" : words[part.status]}
   </span>

@@ -1,7 +1,7 @@
 import type { Item } from "@item-vault/client";
 import { ATTRIBUTE_TEXTS, textOfUrl, type Attribute, differingParts, type RestorablePart } from "../items/comparison.ts";
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
-import { displayOf, labelOf } from "../items/field-types.ts";
+import { isConcealed, labelOf } from "../items/field-types.ts";
 import { isolate } from "../ui/texts.ts";
 import { damagedFiles } from "../failures/broken.ts";
 import { plural } from "../ui/plural.ts";
@@ -94,7 +94,7 @@ function compareField(id: string, before: Draft, after: Draft): Difference[] {
   const [old, now] = [before, after].map(({ fields }) => fields.find((field) => field.id === id));
   const name = now ? fieldNameOf(after, now) : fieldNameOf(before, old!);
   const key = `fields/${id}`;
-  const concealed = [old, now].some((field) => field !== undefined && displayOf(field).concealed === true);
+  const concealed = [old, now].some((field) => field !== undefined && isConcealed(field));
   const value = compare(key, name, old?.value, now?.value, concealed);
   if (!old || !now) return value;
   return [
@@ -134,10 +134,7 @@ function joinReplaced(rows: readonly Difference[]): Difference[] {
 }
 
 /** Something that an Item has several of, as it is compared: by its key. */
-interface Part {
-  readonly key: string;
-  readonly text: string;
-}
+type Part = Readonly<{ key: string; text: string }>;
 
 /** Returns a section for people, by its id; `""` without one. */
 const sectionOf = ({ sections }: Pick<Draft, "sections">, id: string): string =>

@@ -1,4 +1,4 @@
-import type { Session, Item } from "@item-vault/client";
+import { type Item, ItemVaultError, type Session } from "@item-vault/client";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { titleOf } from "../ui/texts.ts";
@@ -6,12 +6,14 @@ import type { Opened } from "../state/opened.ts";
 import { session } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { focusTab } from "../ui/page.tsx";
-import { tellChanges } from "./tell-changes.ts";
-import { type ListedVersion, asVersion } from "../failures/broken.ts";
+import { asVersion, type ListedVersion } from "../failures/broken.ts";
 import { WhenBy } from "../ui/who.tsx";
 import { VersionPanel } from "./version-panel.tsx";
-import { call } from "../state/client.ts";
+import { call, nextPage } from "../state/client.ts";
 import { Button } from "../ui/button.tsx";
+import { changeWords, UNREADABLE, wordsOfFirst } from "./change-words.ts";
+import { difference } from "./difference.ts";
+import { compareContents, loadVersion } from "./load-version.ts";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
 export function HistoryTab({ opened }: { readonly opened: Opened }) {
@@ -127,7 +129,7 @@ function useVersions({ id, vault }: Item, etag: string) {
       const path = { vault: vault.id, item: id };
       const { data, headers } = await call("GET /v1/vaults/{vault}/items/{item}/versions", { path, query });
       const versions = [...before.versions, ...data.map(asVersion)];
-      if (pages.value === waiting) pages.value = { versions, next: nextCursor(headers), loading: false };
+      if (pages.value === waiting) pages.value = { versions, next: nextPage(headers, "cursor"), loading: false };
     } catch (error) {
       if (pages.value === waiting) pages.value = { ...before, loading: false, error };
     }
@@ -142,12 +144,6 @@ function useVersions({ id, vault }: Item, etag: string) {
       pages.value = { ...pages.value, versions: pages.value.versions.filter(({ version }) => version !== dropped) };
     },
   };
-}
-
-/** Returns the cursor of the next page from the headers of a page; `undefined` after the last one. */
-function nextCursor(headers: Headers): string | undefined {
-  const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
-  return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get("cursor") ?? undefined);
 }
 
 /** Returns the changes of the listed versions in words, after `show` has requested them. Requests end when the component is gone. */
@@ -174,4 +170,73 @@ function useChanges(item: Item, versions: readonly ListedVersion[], hasMore: boo
   const missing = versions.length > 1 && !tellable.every(({ version }) => isTold(version));
   const { busy, error } = state.value;
   return { words: words.value, busy, error, missing, show: () => void show() };
+}
+
+/** Describes the changes of each version in a list. Reads the versions, and keeps only the words. */
+
+/** Number of versions that are requested at the same time. */
+const PARALLEL = 4;
+
+interface Told {
+  /** The open Item, whose version need not be loaded. */
+  readonly item: Item;
+  /** The list, newest first, as far as it is loaded. */
+  readonly versions: readonly ListedVersion[];
+  /** True if the service has further versions. */
+  readonly hasMore: boolean;
+  readonly isTold: (version: number) => boolean;
+  readonly tell: (version: number, words: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Describes each version of the list without a description. A version is compared with the next older readable one, so a damaged or destroyed
+ * version affects only itself. Each read is an entry of the activity log (contract 14.18). Throws the ItemVaultError of a request, or the
+ * reason of the signal; earlier descriptions stay.
+ */
+async function tellChanges({ item, versions, hasMore, isTold, tell, signal }: Told): Promise<void> {
+  const isMissing = ({ version }: ListedVersion) => !isTold(version);
+  const last = versions.findLastIndex(isMissing);
+  /** The version that was read last, and is to be compared with the next. */
+  let newer: Item | undefined;
+  for (let next = versions.findIndex(isMissing); next >= 0 && next < versions.length;) {
+    // Behind the last one, until there is one to compare it with.
+    const count = next > last ? 1 : Math.min(PARALLEL, last + 2 - next);
+    const batch = versions.slice(next, next + count);
+    for (const [index, older] of (await Promise.all(batch.map((one) => read(item, one, signal)))).entries()) {
+      const { version } = batch[index]!;
+      if (typeof older === "string") {
+        tell(version, older);
+        continue;
+      }
+      if (newer && !isTold(newer.version)) tell(newer.version, await compare(older, newer, signal));
+      newer = older;
+    }
+    next += count;
+    if (next > last + 1 && newer && isTold(newer.version)) return;
+  }
+  if (newer && !isTold(newer.version) && !hasMore) tell(newer.version, wordsOfFirst(newer.version));
+}
+
+/** Returns the earlier version, or the reason why it is unreadable. Throws an ItemVaultError that is not the version's fault. */
+async function read(item: Item, { version, damaged }: ListedVersion, signal: AbortSignal): Promise<Item | string> {
+  if (damaged) return UNREADABLE["integrity"]!;
+  if (version === item.version) return item;
+  try {
+    return await loadVersion(item, version, signal);
+  } catch (error) {
+    const words = error instanceof ItemVaultError ? UNREADABLE[error.kind] : undefined;
+    if (words === undefined) throw error;
+    return words;
+  }
+}
+
+/**
+ * Compares two versions. Comparing the contents of a File costs two more requests, so contents are compared only where they may have changed.
+ * A write replaces only a content (contract 9.7), and the restore of a version with other contents shows by its other changes.
+ */
+async function compare(before: Item, after: Item, signal: AbortSignal): Promise<string> {
+  const rows = difference(before, after);
+  const skipped = rows.length > 0 && before.version === after.version - 1;
+  return changeWords(before, after, skipped ? rows : [...rows, ...(await compareContents(before, after, signal))]);
 }

@@ -11,13 +11,13 @@ import { Alert, Failure } from "../ui/failure.tsx";
 import { Form, textOf } from "../ui/form.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
 import { List } from "../ui/lists.tsx";
-import { Page } from "../ui/page.tsx";
+import { focusOn, Heading, Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate, titleOf } from "../ui/texts.ts";
 import { explainFault, Import } from "./create-import.ts";
 import type { Refusal, Stage } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
-import { Differing, formOf, Review, StageHeading } from "./review.tsx";
+import { CountList, Differing, formOf, Review } from "./review.tsx";
 
 const LEAVING = "Leaving stops the import. Import the same file again to continue.";
 
@@ -43,14 +43,11 @@ export function ImportView() {
   );
 }
 
-interface Props<Name extends Stage["name"]> {
-  readonly shown: Import;
-  readonly stage: Extract<Stage, { name: Name }>;
-}
+type Props<Name extends Stage["name"]> = Readonly<{ shown: Import; stage: Extract<Stage, { name: Name }> }>;
 
 const STAGES: { readonly [Name in Stage["name"]]: (props: Props<Name>) => ComponentChildren } = {
   choose: ChooseFile,
-  reading: () => <StageHeading>Reading the file…</StageHeading>,
+  reading: () => <Heading level="h2">Reading the file…</Heading>,
   password: PasswordForm,
   columns: ColumnForm,
   review: ({ shown, stage }) => <Review shown={shown} source={stage.source} />,
@@ -120,9 +117,6 @@ const QUESTIONS = {
 
 const APPS = [["", "Choose…"] as const, ...FORMATS.map(({ name, summary }) => [name, summary] as const)];
 
-/** The control that had the focus is gone. */
-const focus = (input: HTMLInputElement | null): void => input?.focus();
-
 function PasswordForm({ shown, stage: { problem } }: Props<"password">) {
   return (
     <Form {...formOf(shown)} action={(data) => shown.read({ password: textOf(data, "password") })} submit="Open">
@@ -130,7 +124,7 @@ function PasswordForm({ shown, stage: { problem } }: Props<"password">) {
       <label>
         File password
         <input
-          ref={focus}
+          ref={focusOn}
           name="password"
           type="password"
           required
@@ -155,7 +149,7 @@ function ColumnForm({ shown, stage: { columns, problem } }: Props<"columns">) {
   };
   return (
     <Form {...formOf(shown)} action={action} submit="Continue">
-      <StageHeading>Columns of “{isolate(shown.file.value?.name ?? "")}”</StageHeading>
+      <Heading level="h2">Columns of “{isolate(shown.file.value?.name ?? "")}”</Heading>
       {problem && <Alert>{problem.text}</Alert>}
       <p>
         We don’t know which app wrote this file. Choose what each column holds. The first row is not imported: it must contain the
@@ -185,7 +179,7 @@ function Writing({ shown, stage: { all } }: Props<"writing">) {
   };
   return (
     <>
-      <StageHeading>Importing</StageHeading>
+      <Heading level="h2">Importing</Heading>
       <label class="progress">
         {shown.done.value.toLocaleString("en")} of {plural(all, "item")}
         <progress max={all} value={shown.done.value} />
@@ -203,21 +197,13 @@ function Result({ shown, stage: { result } }: Props<"finished">) {
   const { stopped, fatal, differing, failures, counts, all } = result;
   const isWhole = !stopped && !fatal;
   const missing = all - [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const outcomes = Object.entries(OUTCOMES).map(([outcome, word]) => [counts.get(outcome) ?? 0, word] as const);
+  const outcomes = Object.entries(OUTCOMES).map(([outcome, what]) => ({ what, count: counts.get(outcome) ?? 0 }));
+  const rows = [...outcomes, { what: "not imported yet", count: missing }].filter(({ count }) => count > 0);
   return (
     <>
-      <StageHeading>{isWhole ? "Imported" : stopped ? "Import stopped" : "Import interrupted"}</StageHeading>
+      <Heading level="h2">{isWhole ? "Imported" : stopped ? "Import stopped" : "Import interrupted"}</Heading>
       {fatal && <Alert>{explainFault(fatal)}</Alert>}
-      <ul class="losses" aria-label="Result">
-        {[...outcomes, [missing, "not imported yet"] as const].map(
-          ([count, word]) =>
-            count > 0 && (
-              <li key={word}>
-                <b>{count}</b> <span>{word}</span>
-              </li>
-            ),
-        )}
-      </ul>
+      <CountList label="Result" rows={rows} />
       <Differing titles={differing} />
       {failures.length > 0 && (
         <List

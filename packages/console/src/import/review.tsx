@@ -1,17 +1,17 @@
 import { type Signal, useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import type { Loss, TransferItem, Unfit as UnfitItem } from "@item-vault/transfer/item";
 import { type SharedName, sharedNames } from "@item-vault/transfer/shared-names";
-import { labelOfCategory, titleOf } from "../items/categories.ts";
+import { labelOfCategory } from "../items/categories.ts";
 import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Select } from "../ui/controls.tsx";
 import { Failure } from "../ui/failure.tsx";
 import { Form } from "../ui/form.tsx";
 import { List, Pairs } from "../ui/lists.tsx";
+import { Heading } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
-import { isolate } from "../ui/texts.ts";
+import { isolate, titleOf } from "../ui/texts.ts";
 import type { Import } from "./create-import.ts";
 import type { Forecast, Source } from "./engine.ts";
 import { FORMATS } from "./formats.ts";
@@ -47,7 +47,7 @@ export function Review({ shown, source }: Props) {
       submit={count > 0 ? `Import ${plural(count, "item")}` : "Import"}
       disabled={!isReady}
     >
-      <StageHeading>Review: “{isolate(shown.file.value?.name ?? "")}”</StageHeading>
+      <Heading level="h2">Review: “{isolate(shown.file.value?.name ?? "")}”</Heading>
       <p>{describe(source)}</p>
       <CategoryTable items={items} />
       <VaultChoice names={names} shared={shared} shown={shown} />
@@ -141,19 +141,21 @@ function describeForecast({ items, created, completed, present, differing }: For
 const LossReport = ({ losses }: { readonly losses: readonly Loss[] }) => (
   <>
     <h3>Not carried over</h3>
-    {losses.length === 0 && <p>Everything can be imported.</p>}
-    {losses.length > 0 && (
-      <ul class="losses" aria-label="Not carried over">
-        {losses.map(({ what, count, examples = [] }) => (
-          <li key={what}>
-            {/* The words of the command line, without the name of one of its options. */}
-            <b>{count}</b> <span>{what.replace(/ \(--[^)]*\)$/, "")}</span>
-            {examples.length > 0 && <small class="quiet">{describeExamples(examples, count)}</small>}
-          </li>
-        ))}
-      </ul>
-    )}
+    {losses.length === 0 ? <p>Everything can be imported.</p> : <CountList label="Not carried over" rows={losses} />}
   </>
+);
+
+/** What is counted, and titles of some Items that are meant. */
+export const CountList = ({ label, rows }: Readonly<{ label: string; rows: readonly Loss[] }>) => (
+  <ul class="losses" aria-label={label}>
+    {rows.map(({ what, count, examples = [] }) => (
+      <li key={what}>
+        {/* The words of the command line, without the name of one of its options. */}
+        <b>{count}</b> <span>{what.replace(/ \(--[^)]*\)$/, "")}</span>
+        {examples.length > 0 && <small class="quiet">{describeExamples(examples, count)}</small>}
+      </li>
+    ))}
+  </ul>
 );
 
 /** Titles of Items; `count`: how often it was lost, in these Items and others. */
@@ -184,17 +186,6 @@ const Unfit = ({ unfit, them, accepted }: Readonly<{ unfit: readonly UnfitItem[]
     <Check label={`Leave ${them} out`} checked={accepted.value} onChange={(checked) => (accepted.value = checked)} />
   </div>
 );
-
-/** The heading of a stage. It takes the focus when the stage begins, because the control that had it is gone. */
-export function StageHeading({ children }: { readonly children: ComponentChildren }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => heading.current?.focus(), []);
-  return (
-    <h2 ref={heading} tabIndex={-1}>
-      {children}
-    </h2>
-  );
-}
 
 /** The titles of Items that are there with other content, folded up. */
 export const Differing = ({ titles }: { readonly titles: readonly string[] }) =>

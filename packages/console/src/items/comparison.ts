@@ -16,7 +16,7 @@ export const ATTRIBUTE_TEXTS: Readonly<Record<Attribute, { readonly name: string
   {
     title: { name: "Title", textOf: ({ title }) => title },
     // A category of a newer release has no label here.
-    category: { name: "Category", textOf: ({ category }) => CATEGORIES[category] ?? category },
+    category: { name: "Category", textOf: ({ category }) => CATEGORIES[category]?.[0] ?? category },
     favorite: { name: "Favorite", textOf: ({ favorite }) => (favorite ? "yes" : "no") },
     urls: { name: "URLs", textOf: ({ urls }) => urls.map(textOfUrl).join("\n") },
     tags: { name: "Tags", textOf: ({ tags }) => tags.map(isolate).join(", ") },

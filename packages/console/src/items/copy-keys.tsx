@@ -1,6 +1,6 @@
 import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
-import { displayOf } from "./field-types.ts";
+import { isConcealed } from "./field-types.ts";
 
 /** Keys and clicks that copy a value of the open Item, so that a password takes one key press. */
 
@@ -9,7 +9,7 @@ type Rule = (field: Field) => boolean;
 /** The field that each key copies: the first one that fits the first rule, else the next rule. */
 const KEYS: Readonly<Record<string, readonly Rule[]>> = {
   u: [({ purpose }) => purpose === "USERNAME"],
-  p: [({ purpose }) => purpose === "PASSWORD", (field) => field.type !== "OTP" && displayOf(field).concealed === true],
+  p: [({ purpose }) => purpose === "PASSWORD", (field) => field.type !== "OTP" && isConcealed(field)],
   o: [({ type }) => type === "OTP"],
 };
 

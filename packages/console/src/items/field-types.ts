@@ -4,27 +4,16 @@ import { isSecretType } from "@item-vault/model/secret-types";
 import { capitalized } from "../ui/texts.ts";
 
 /** The props of a field. They include the Item, for references to the field and for copying its value. */
-export interface FieldProps {
-  readonly field: Field;
-  readonly item: Item;
-}
+export type FieldProps = Readonly<{ field: Field; item: Item }>;
 
 type FieldType = Field["type"];
 
 /** The typed part of a field. In a draft, its purpose is `""` if it has none. */
-interface Typed {
-  readonly type: FieldType;
-  readonly purpose?: Purpose;
-}
+type Typed = Readonly<{ type: FieldType; purpose?: Purpose }>;
 type Named = Pick<Field, "id" | "label"> & Pick<Typed, "purpose">;
 
-interface Display {
-  /** The value is hidden until it is revealed. */
-  readonly concealed?: true;
-}
-
-export const displayOf = ({ type, purpose }: Typed): Display =>
-  purpose !== "NOTES" && isSecretType(type) ? { concealed: true } : {};
+/** Returns true if the value is hidden until it is revealed. */
+export const isConcealed = ({ type, purpose }: Typed): boolean => purpose !== "NOTES" && isSecretType(type) === true;
 
 /** Returns true if the browser should offer to generate the value. */
 export const isGeneratable = ({ type, purpose }: Typed): boolean => type === "CONCEALED" && purpose !== "NOTES";

@@ -3,11 +3,13 @@ import { ConcealedValue } from "../ui/reveal.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { CopyButton } from "./copy-keys.tsx";
 import { PartMenu } from "../references/menu.tsx";
-import { displayOf, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
+import { isConcealed, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
 import type { ComponentChildren, ComponentType } from "preact";
 import { lazy } from "../ui/lazy.tsx";
+import { idOfTag, placeOfList } from "../state/chosen-list.ts";
 import { may } from "../state/items.ts";
 import { openedOf } from "../state/opened.ts";
+import { addressOf } from "../state/route.ts";
 import { rotated, rotating } from "../state/rotated.ts";
 import type { MenuAction } from "../ui/menu.tsx";
 import { write } from "./actions.tsx";
@@ -27,11 +29,7 @@ export const Fields = ({ item }: { readonly item: Item }) => (
   </>
 );
 
-interface SectionProps {
-  readonly label: string;
-  readonly heading?: boolean;
-  readonly children: ComponentChildren;
-}
+type SectionProps = Readonly<{ label: string; heading?: boolean; children: ComponentChildren }>;
 
 export const FieldSection = ({ label, heading = false, children }: SectionProps) => (
   <section class="fields" aria-label={label}>
@@ -72,7 +70,7 @@ const ShownValue = ({ value, href }: { readonly value: string; readonly href: st
 function Value({ field, item }: FieldProps) {
   const Special = FIELD_VALUES[field.type];
   if (Special) return <Special field={field} item={item} />;
-  const { concealed = false } = displayOf(field);
+  const concealed = isConcealed(field);
   const label = labelOf(field);
   return (
     <>
@@ -103,6 +101,18 @@ function rotationOf(field: Field, item: Item): readonly MenuAction[] {
     });
   return [{ label: "Rotate", run }];
 }
+
+/** The tags of an Item, each a link to the list of the Items that have it. */
+export const Tags = ({ tags }: { readonly tags: readonly string[] }) =>
+  tags.length > 0 && (
+    <ul class="tags" aria-label="Tags">
+      {tags.map((tag) => (
+        <li key={tag}>
+          <a href={addressOf(placeOfList({ kind: "tag", value: idOfTag(tag) }))}>{tag}</a>
+        </li>
+      ))}
+    </ul>
+  );
 
 /** The URLs of an Item. Empty ones are not shown. */
 export function Urls({ item: { urls } }: { readonly item: Item }) {

@@ -2,7 +2,6 @@ import type { ComponentType } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isGone } from "../failures/explain.ts";
 import { isTab, ITEM_TABS, type ItemTab } from "../routes.ts";
-import { placeOfList, idOfTag } from "../state/chosen-list.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
@@ -17,12 +16,10 @@ import { WhenBy } from "../ui/who.tsx";
 import { ItemActions } from "./actions.tsx";
 import { labelOfCategory } from "./categories.ts";
 import { copyByClick, keepEarlyKey, pressCopyKey, pressEarlyKey } from "./copy-keys.tsx";
-import { Fields, Urls } from "./fields.tsx";
+import { Fields, Tags, Urls } from "./fields.tsx";
 import { Tile } from "./tile.tsx";
 
-interface Props {
-  readonly opened: Opened;
-}
+type Props = Readonly<{ opened: Opened }>;
 
 const Files = lazy(() => import("../files/files.tsx"), "Files");
 
@@ -132,15 +129,7 @@ function Details({ opened }: Props) {
       <Urls item={item} />
       <Files opened={opened} />
       <footer class="details">
-        {item.tags.length > 0 && (
-          <ul class="tags" aria-label="Tags">
-            {item.tags.map((tag) => (
-              <li key={tag}>
-                <a href={addressOf(placeOfList({ kind: "tag", value: idOfTag(tag) }))}>{tag}</a>
-              </li>
-            ))}
-          </ul>
-        )}
+        <Tags tags={item.tags} />
         <p class="quiet">
           Changed <WhenBy time={item.updatedAt} id={item.lastEditedBy} vault={item.vault.id} item={item.id} />, created{" "}
           <time dateTime={item.createdAt}>{formatTime(item.createdAt)}</time>, version {item.version}

@@ -11,6 +11,7 @@ import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Alert } from "../ui/failure.tsx";
+import { focusOn } from "../ui/page.tsx";
 import { isolate } from "../ui/texts.ts";
 import { discard, makeCopy, planTransfer, removeSource, type Transfer } from "./transfer.ts";
 
@@ -59,10 +60,10 @@ export function MoveDialog({ item, onClose }: { readonly item: Item; readonly on
             <Button
               text={copy ? "Keep both" : "Cancel"}
               class={phase.retry ? undefined : "primary"}
-              ref={phase.retry ? null : focus}
+              ref={phase.retry ? null : focusOn}
               onClick={close}
             />
-            {phase.retry && <Button text="Try again" class="primary" ref={focus} onClick={phase.retry} />}
+            {phase.retry && <Button text="Try again" class="primary" ref={focusOn} onClick={phase.retry} />}
           </div>
         </>
       ) : (
@@ -152,9 +153,6 @@ function ChooseVault({ from, targets, target, onStart, onCancel }: ChoiceProps) 
   );
 }
 
-/** The focused element is gone when the state changes. */
-const focus = (button: HTMLButtonElement | null): void => button?.focus();
-
 type Progress = Exclude<Phase, { readonly name: "stopped" }>;
 
 function Running({ phase, item, onCancel }: Readonly<{ phase: Progress; item: Item; onCancel: () => void }>) {
@@ -167,7 +165,7 @@ function Running({ phase, item, onCancel }: Readonly<{ phase: Progress; item: It
       <output class="step">{isDeleting ? `Deleting from ${vaultName(item.vault.id)}…` : copying}</output>
       {length > 0 && <progress aria-label="Files copied" value={done} max={length} />}
       <div class="buttons">
-        <Button text="Cancel" ref={focus} disabled={isDeleting} onClick={onCancel} />
+        <Button text="Cancel" ref={focusOn} disabled={isDeleting} onClick={onCancel} />
       </div>
     </>
   );

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { BackedUpVaults, Job, NewJob } from "@item-vault/client";
 import type { Closable } from "../admin/dialogs.tsx";
-import { createList, shortId } from "../admin/lists.ts";
+import { shortId } from "../admin/lists.ts";
 import { asVersion } from "../failures/broken.ts";
 import { explain } from "../failures/explain.ts";
 import { changeWords } from "../history/change-words.ts";
@@ -16,9 +16,11 @@ import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
 import { Select } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { Failure } from "../ui/failure.tsx";
+import { Pending } from "../ui/failure.tsx";
 import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { ItemField, itemNamed } from "../ui/item-field.tsx";
+import { List } from "../ui/lists.tsx";
+import { useLoaded } from "../ui/loaded.ts";
 import { plural } from "../ui/plural.ts";
 import { isolate, named, titleOf } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
@@ -29,16 +31,11 @@ import { FindingList, startJob, untilEnded } from "./jobs.tsx";
 type BackedUpVault = BackedUpVaults["vaults"][number];
 type Restore = NewJob & { readonly vault: string };
 
-const backedUp = createList(loadVaults);
-
 export function RestoreDialog({ onClose }: Closable) {
   const preview = useSignal<{ readonly body: Restore; readonly job: Job } | undefined>(undefined);
   const abort = useRef(new AbortController());
-  useLayoutEffect(() => {
-    void backedUp.load();
-    return () => abort.current.abort();
-  }, []);
-  const [vaults, error] = [backedUp.rows.value, backedUp.error.value];
+  useLayoutEffect(() => () => abort.current.abort(), []);
+  const { data: vaults, error, retry } = useLoaded(loadVaults);
   if (preview.value) return <Preview {...preview.value} onBack={() => (preview.value = undefined)} onClose={onClose} />;
   // With `overwrite`, because it would be refused where something was changed since, and the person is to see that.
   const look = async (data: FormData) => {
@@ -61,7 +58,7 @@ export function RestoreDialog({ onClose }: Closable) {
     );
   return (
     <Dialog title="Restore" onClose={onClose}>
-      {error === undefined ? <p class="quiet">Loading…</p> : <Failure error={error} />}
+      <Pending error={error} retry={retry} />
     </Dialog>
   );
 }
@@ -89,18 +86,11 @@ function restoreOf(data: FormData): Restore {
 function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
   const chosen = useSignal(vaults[0]!.id);
   const item = useSignal("");
-  const snapshots = useSignal<readonly (readonly [number: string, time: string])[]>([]);
-  useLayoutEffect(() => {
-    const vault = chosen.value;
-    snapshots.value = [];
-    void call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } }).then(
-      ({ data }) => {
-        const whole = data.filter(({ broken }) => broken === undefined);
-        if (vault === chosen.value)
-          snapshots.value = whole.map(({ number, createdAt = "" }) => [String(number), formatTime(createdAt)]);
-      },
-      () => undefined, // Then only the newest one can be chosen.
-    );
+  // After a failure only the newest one can be chosen.
+  const { data: snapshots = [] } = useLoaded(async () => {
+    const { data } = await call("GET /v1/admin/backups/vaults/{vault}", { path: { vault: chosen.value } });
+    const whole = data.filter(({ broken }) => broken === undefined);
+    return whole.map(({ number, createdAt = "" }) => [String(number), formatTime(createdAt)] as const);
   }, [chosen.value]);
   return (
     <>
@@ -113,7 +103,7 @@ function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
           createdAt === undefined ? `${isolate(name)} (cannot be decrypted)` : name,
         ])}
       />
-      <Select label="Restore point" name="snapshot" options={[["", "Latest backup"], ...snapshots.value]} />
+      <Select label="Restore point" name="snapshot" options={[["", "Latest backup"], ...snapshots]} />
       <ItemField
         id="restored-item"
         name="item"
@@ -175,23 +165,13 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
   );
 }
 
-interface ItemChangesProps {
-  readonly vault: string;
-  readonly item: string;
-  /** Time of the backup, ISO 8601. */
-  readonly time: string;
-}
+/** `time` is that of the backup, in ISO 8601. */
+type ItemChangesProps = Readonly<{ vault: string; item: string; time: string }>;
 
 /** The versions of an Item now and in the backup, and what differs, without values. */
 function ItemChanges({ vault, item, time }: ItemChangesProps) {
-  const text = useSignal("Comparing with the backup…");
-  useLayoutEffect(() => {
-    void describeChanges(vault, item, Date.parse(time)).then(
-      (words) => (text.value = words),
-      (error: unknown) => (text.value = explain(error)),
-    );
-  }, []);
-  return <output>{text.value}</output>;
+  const { data: words = "Comparing with the backup…", error } = useLoaded(() => describeChanges(vault, item, Date.parse(time)));
+  return <output>{error === undefined ? words : explain(error)}</output>;
 }
 
 async function describeChanges(vault: string, item: string, time: number): Promise<string> {
@@ -206,8 +186,6 @@ async function describeChanges(vault: string, item: string, time: number): Promi
   return `${current} In the backup: version ${then.version} of ${formatTime(then.updatedAt)}. ${changeWords(before, now, rows)}`;
 }
 
-const TITLES_MAX = 20;
-
 /** The Items that have changed since the backup, as far as the session lists them. They are reverted or removed. */
 function ChangedSince({ vault, time }: Omit<ItemChangesProps, "item">) {
   const listed = entries.value.filter((entry) => entry.item.vault.id === vault);
@@ -217,14 +195,13 @@ function ChangedSince({ vault, time }: Omit<ItemChangesProps, "item">) {
   return (
     <>
       <p>{plural(changed.length, "item has", "items have")} changed since:</p>
-      <ul class="outcomes">
-        {changed.slice(0, TITLES_MAX).map(({ key, item }) => (
-          <li key={key}>
-            {titleOf(item)} <span class="quiet">{item.createdAt > time ? "created since" : formatTime(item.updatedAt)}</span>
-          </li>
-        ))}
-      </ul>
-      {changed.length > TITLES_MAX && <p class="quiet">and {plural(changed.length - TITLES_MAX, "other")}</p>}
+      <List
+        class="outcomes"
+        rows={changed.map(({ item }) => [
+          `${titleOf(item)} `,
+          <span class="quiet">{item.createdAt > time ? "created since" : formatTime(item.updatedAt)}</span>,
+        ])}
+      />
     </>
   );
 }

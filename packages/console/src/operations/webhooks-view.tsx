@@ -3,13 +3,14 @@ import type { ComponentProps } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
 import { ActDialog, type Closable, type DialogProps, ending } from "../admin/dialogs.tsx";
+import { UrlField } from "../admin/fields.tsx";
 import { adminVaults, createList, nameOfVault, shortId, vaultLabel } from "../admin/lists.ts";
 import { type AdminList, AdminView, dayColumn, ID_FACT, ListContent } from "../admin/rows.tsx";
 import { isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
 import { remind } from "../state/health.ts";
 import { Button } from "../ui/button.tsx";
-import { Field, Select } from "../ui/controls.tsx";
+import { Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
 import { FormDialog, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
@@ -25,9 +26,13 @@ const webhooks = createList(async () => {
   if (adminVaults.error.value !== undefined) throw adminVaults.error.value;
   const vaults = adminVaults.rows.value?.filter((vault) => vault.webhooks !== undefined) ?? [];
   const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
-  remind("webhooks", rows.filter(({ state, failures }) => state === "PAUSED" || failures > 0).length);
-  return rows;
+  const [failing, others] = [rows.filter(fails), rows.filter((row) => !fails(row))];
+  remind("webhooks", failing.length);
+  // The table has the first rows only.
+  return [...failing, ...others];
 });
+
+const fails = ({ state, failures }: WebhookRow): boolean => state === "PAUSED" || failures > 0;
 
 /** A vault that was since deleted has none. */
 async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
@@ -154,19 +159,9 @@ const Outcome = ({ attempt: { status, error } }: { readonly attempt: WebhookTest
 
 type Props = DialogProps<WebhookRow>;
 
-const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
+const EXAMPLE = "https://example.com/events";
 
-const UrlField = ({ url }: { readonly url?: string | undefined }) => (
-  <Field
-    label="URL"
-    name="url"
-    type="url"
-    required
-    pattern="https://.*"
-    placeholder="https://example.com/events"
-    defaultValue={url}
-  />
-);
+const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
 type SecretProps = Omit<ComponentProps<typeof SecretForm>, "secret" | "action"> &
   Readonly<{ done: string; make: (data: FormData) => Promise<{ readonly data: Webhook }> }>;
@@ -206,7 +201,7 @@ function NewWebhookDialog({ onClose }: Closable) {
   return (
     <SecretAct title="Add webhook" submit="Add webhook" done="Webhook added" make={addWebhook} onClose={onClose}>
       <Select label="Vault" name="vault" options={usable.map((vault) => [vault.id, nameOfVault(vault)])} />
-      <UrlField />
+      <UrlField placeholder={EXAMPLE} />
     </SecretAct>
   );
 }
@@ -247,7 +242,7 @@ function ChangeWebhook({ row, onClose }: Props) {
   return (
     <ActDialog title="Change webhook" submit="Save" act={act} done="Webhook changed" list={webhooks} onClose={onClose}>
       <p class="quiet">Events of {vaultLabel(row.vault)}</p>
-      <UrlField url={row.url} />
+      <UrlField placeholder={EXAMPLE} defaultValue={row.url} />
       <Select label="Deliveries" name="state" options={choices.map(([value, text]) => [value, text])} defaultValue={row.state} />
     </ActDialog>
   );

@@ -1,4 +1,4 @@
-import { labelOfCategory, titleOf } from "../items/categories.ts";
+import { labelOfCategory } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
 import { isTab, ITEM_TABS, type ItemTab, type Route, VIEWS } from "../routes.ts";
 import { ACTS, askForAct } from "../state/asked-act.ts";
@@ -9,6 +9,7 @@ import { byChanged, type Entry, foldText, search } from "../state/search.ts";
 import { canOpen, openableViews, session } from "../state/session.ts";
 import { Dialog, Done } from "../ui/dialog.tsx";
 import { Pairs } from "../ui/lists.tsx";
+import { titleOf } from "../ui/texts.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */

@@ -36,12 +36,7 @@ function referenceActions(target: Target, item: Item): MenuAction[] {
   ];
 }
 
-interface Props {
-  readonly target: Target;
-  readonly item: Item;
-  readonly name: string;
-  readonly actions: readonly MenuAction[];
-}
+type Props = Readonly<{ target: Target; item: Item; name: string; actions: readonly MenuAction[] }>;
 
 export function PartMenu({ target, item, name, actions }: Props) {
   const all = [...referenceActions(target, item), ...actions];

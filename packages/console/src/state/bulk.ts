@@ -20,17 +20,10 @@ export interface Act {
   readonly save?: (items: readonly ItemSummary[], signal: AbortSignal) => Promise<readonly string[]>;
 }
 
-export interface Bulk {
-  readonly act: Act;
-  readonly items: readonly ItemSummary[];
-}
+export type Bulk = Readonly<{ act: Act; items: readonly ItemSummary[] }>;
 
 /** One at a time. */
 export const bulk = signal<Bulk | undefined>(undefined);
 
 /** The question before an action on several Items. */
-export interface AskProps {
-  readonly items: readonly ItemSummary[];
-  readonly onBegin: (act: Act) => void;
-  readonly onClose: () => void;
-}
+export type AskProps = Readonly<{ items: readonly ItemSummary[]; onBegin: (act: Act) => void; onClose: () => void }>;

@@ -8,10 +8,7 @@ import { route } from "./route.ts";
 /** The shown Items: those of a list in the sidebar that match the query. */
 
 /** A list of the sidebar. `value` is the id of a vault or a tag, or a category; other kinds have none. */
-export interface ChosenList {
-  readonly kind: FixedKind | ValueKind;
-  readonly value?: string | undefined;
-}
+export type ChosenList = Readonly<{ kind: FixedKind | ValueKind; value?: string | undefined }>;
 
 export const query = signal("");
 

@@ -52,3 +52,9 @@ export const send: Send = (method, path, options) => withSession(() => client.se
 
 /** The same as an object, for the modules that the console shares with the command line. */
 export const sessionClient: Client = { ...client, call, send };
+
+/** Returns a parameter of the link to the next page; undefined after the last page. */
+export function nextPage(headers: Headers, parameter: string): string | undefined {
+  const [, link] = /<([^>]*)>;\s*rel="next"/.exec(headers.get("Link") ?? "") ?? [];
+  return link === undefined ? undefined : (new URL(link, location.origin).searchParams.get(parameter) ?? undefined);
+}

@@ -15,11 +15,8 @@ export async function loadHealth(): Promise<void> {
   health.value = (await (session.value?.admin ? call("GET /v1/admin/health").catch(loadOpen) : loadOpen())).data;
 }
 
-export interface Reminder {
-  readonly count: number;
-  /** Why, in a sentence of the service. */
-  readonly message: string | undefined;
-}
+/** How much needs attention, and why, in a sentence of the service. */
+export type Reminder = Readonly<{ count: number; message: string | undefined }>;
 
 /** Reminders that a view has found, until the page is left: the health does not count due Items and failing webhooks. */
 const found = signal<Partial<Readonly<Record<ViewName, number>>>>({});

@@ -3,10 +3,7 @@ import { call } from "./client.ts";
 import type { Opened } from "./opened.ts";
 import { isGone } from "../failures/explain.ts";
 
-export interface ItemPath {
-  readonly vault: string;
-  readonly item: string;
-}
+export type ItemPath = Readonly<{ vault: string; item: string }>;
 
 export const pathOf = ({ vault, id }: Pick<Item, "id" | "vault">): ItemPath => ({ vault: vault.id, item: id });
 

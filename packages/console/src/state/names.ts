@@ -30,10 +30,7 @@ const knownActor = (id: string): string => (isOwn(id) ? "you" : (OTHERS[id] ?? k
 export const nameOf = (id: string): string => knownActor(id) || `a person (${id.slice(0, 8)})`;
 
 /** Where an actor has written: in an Item, or in a vault. */
-export interface Place {
-  readonly vault: string;
-  readonly item?: string;
-}
+export type Place = Readonly<{ vault: string; item?: string }>;
 
 /** What requests were sent for: an actor in a vault or, in an Item, the actor alone, because the answer names every editor of the Item. */
 const asked = new Set<string>();

@@ -7,10 +7,7 @@ import { dropItem, listedEntry, putItem } from "./items.ts";
 
 /** The open Item with its values. They are fetched when it is opened, and dropped when another place is opened. */
 
-export interface Opened {
-  readonly item: Item;
-  readonly etag: string;
-}
+export type Opened = Readonly<{ item: Item; etag: string }>;
 
 export type OpenState =
   | { readonly state: "closed" }
@@ -55,10 +52,7 @@ export function closeItem(): void {
   open.value = { state: "closed" };
 }
 
-export interface Written {
-  readonly data: Item;
-  readonly etag: string | undefined;
-}
+export type Written = Readonly<{ data: Item; etag: string | undefined }>;
 
 /** Shows a written Item in the list, and in the view if the Item is still open and no newer version is shown. */
 export function takeWritten(written: Written): void {

@@ -11,10 +11,7 @@ export interface Toast {
   readonly action?: Action | undefined;
 }
 
-export interface Action {
-  readonly label: string;
-  readonly run: () => void;
-}
+export type Action = Readonly<{ label: string; run: () => void }>;
 
 /** Display time of a message, in milliseconds. */
 const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000, heard: 6_000 };
@@ -25,9 +22,7 @@ export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
 /** A dialog in the page, and the id of the last message that was made before it opened. */
-export interface OpenDialog {
-  readonly after: number;
-}
+export type OpenDialog = Readonly<{ after: number }>;
 
 export const newDialog = (): OpenDialog => ({ after: last });
 /** The open dialogs, outermost first. */

@@ -37,9 +37,7 @@ export function undoDeletion(path: ItemPath): Action | undefined {
 }
 
 /** A copy that was made, without its values. */
-export interface CopyRef extends ItemPath {
-  readonly etag: string;
-}
+export type CopyRef = ItemPath & Readonly<{ etag: string }>;
 
 /** After an Item was moved: moves it back. */
 export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {

@@ -1,16 +1,9 @@
 /** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
 
-interface Bar {
-  readonly label: string;
-  /** One value for each series, in their order. */
-  readonly values: readonly number[];
-}
+/** It has one value for each series, in their order. */
+type Bar = Readonly<{ label: string; values: readonly number[] }>;
 
-interface Props {
-  readonly title: string;
-  readonly series: readonly string[];
-  readonly bars: readonly Bar[];
-}
+type Props = Readonly<{ title: string; series: readonly string[]; bars: readonly Bar[] }>;
 
 const HEIGHT = 120;
 const WIDTH = 20;

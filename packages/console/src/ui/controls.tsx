@@ -46,6 +46,8 @@ export function Field({ label, help, ...others }: FieldProps) {
 
 interface SelectProps<Name extends string | number> {
   readonly label: ComponentChildren;
+  /** The label is not shown. */
+  readonly bare?: true;
   readonly options: Iterable<readonly [Name, string]>;
   readonly name?: string;
   /** Controlled by the caller, or the value at first. */
@@ -59,44 +61,40 @@ interface SelectProps<Name extends string | number> {
 }
 
 /** A choice below its label. Values that are numbers are for forms without `onChange`. */
-export const Select = <Name extends string | number>({
+export function Select<Name extends string | number>({
   label,
+  bare,
   options,
   signal,
   value = signal?.value,
   onChange = (next) => signal && (signal.value = next),
   defaultValue,
   ...select
-}: SelectProps<Name>) => (
-  <label>
-    {label}
-    <select {...select} value={value} onChange={(event) => onChange(event.currentTarget.value as Name)}>
-      {[...options].map(([name, text]) => (
-        <option key={name} value={name} selected={name === defaultValue}>
+}: SelectProps<Name>) {
+  const name = bare && (label as string);
+  const choice = (
+    <select {...select} aria-label={name} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value as Name)}>
+      {[...options].map(([option, text]) => (
+        <option key={option} value={option} selected={option === defaultValue}>
           {text}
         </option>
       ))}
     </select>
-  </label>
-);
-
-interface VaultFilterProps {
-  readonly label: string;
-  readonly vaults: readonly Vault[];
-  /** The id of the chosen vault; empty for all. */
-  readonly value: string;
-  readonly onChange: (vault: string) => void;
+  );
+  return bare ? (
+    choice
+  ) : (
+    <label>
+      {label}
+      {choice}
+    </label>
+  );
 }
 
-/** The choice of one vault or all, where there are several. */
-export const VaultFilter = ({ label, vaults, value, onChange }: VaultFilterProps) =>
+type FilterProps = Pick<SelectProps<string>, "label" | "value" | "signal" | "onChange"> & { readonly vaults: readonly Vault[] };
+
+/** The choice of one vault, by its id, or of all with "", where there are several. */
+export const VaultFilter = ({ vaults, ...select }: FilterProps) =>
   vaults.length > 1 && (
-    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-      <option value="">All vaults</option>
-      {vaults.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+    <Select {...select} bare options={[["", "All vaults"], ...vaults.map(({ id, name }) => [id, name] as const)]} />
   );

@@ -1,21 +1,15 @@
 import { formatFromNow } from "./relative-time.ts";
 import { formatDate, formatTime } from "./time.ts";
 
-interface Props {
-  readonly time: string;
-  readonly class?: string;
-}
+type Props = Readonly<{ time: string; class?: string }>;
 
-/** The day of a time; its tooltip has the hour. */
-export const Day = ({ time }: Props) => (
-  <time class="day" dateTime={time} title={formatTime(time)}>
-    {formatDate(time)}
-  </time>
-);
-
-/** A time from now in words; its tooltip has the date and the hour. */
-export const FromNow = ({ time, class: look = "" }: Props) => (
+/** A time in words; its tooltip has the date and the hour. */
+export const Time = ({ time, class: look = "", words }: Props & { readonly words: string }) => (
   <time class={`day ${look}`} dateTime={time} title={formatTime(time)}>
-    {formatFromNow(time, Date.now())}
+    {words}
   </time>
 );
+
+export const Day = ({ time }: Props) => <Time time={time} words={formatDate(time)} />;
+
+export const FromNow = (props: Props) => <Time {...props} words={formatFromNow(props.time, Date.now())} />;

@@ -3,12 +3,7 @@ import { canRepeat, explain, needsReload, isErrorKind } from "../failures/explai
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button.tsx";
 
-interface Props {
-  readonly error: unknown;
-  readonly retry?: () => void;
-  /** The alternative action. */
-  readonly children?: ComponentChildren;
-}
+type Props = Readonly<{ error: unknown; retry?: () => void; children?: ComponentChildren }>;
 
 /** In place of what is being loaded: that it is, or why it could not be. */
 export const Pending = ({ error, retry }: Readonly<{ error: unknown; retry: () => void }>) =>

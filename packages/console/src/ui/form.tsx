@@ -72,11 +72,8 @@ export const FormDialog = ({ title, onClose, ...form }: FormDialogProps) => (
   </Dialog>
 );
 
-interface DangerProps extends Pick<Props, "submit" | "children"> {
-  readonly title: string;
-  /** Errors are shown in the question, which stays open. */
-  readonly action: () => Promise<void>;
-}
+/** An error of the action is shown in the question, which stays open. */
+type DangerProps = Pick<Props, "submit" | "children"> & Readonly<{ title: string; action: () => Promise<void> }>;
 
 /** A button that destroys something, after a question. */
 export function DangerButton({ action, ...question }: DangerProps) {

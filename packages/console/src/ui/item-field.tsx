@@ -7,10 +7,7 @@ import { presentText, titleOf } from "./texts.ts";
 
 /** The choice of an Item by its title. An Item that the session does not list is chosen by its id, a reference or its address. */
 
-interface NamedVault {
-  readonly id: string;
-  readonly name: string;
-}
+type NamedVault = Readonly<{ id: string; name: string }>;
 
 interface Props {
   readonly id: string;

@@ -2,11 +2,7 @@ import type { ComponentChildren } from "preact";
 
 /** Lists that are only read. */
 
-interface ListProps {
-  readonly rows: readonly ComponentChildren[];
-  readonly class?: string;
-  readonly label?: string;
-}
+type ListProps = Readonly<{ rows: readonly ComponentChildren[]; class?: string; label?: string }>;
 
 const SHOWN = 100;
 
@@ -20,10 +16,7 @@ export const List = ({ rows, class: look, label }: ListProps) => (
   </ul>
 );
 
-interface PairsProps {
-  readonly rows: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[];
-  readonly class?: string;
-}
+type PairsProps = Readonly<{ rows: readonly (readonly [name: ComponentChildren, value: ComponentChildren])[]; class?: string }>;
 
 /** Names with their values. A name without a value is left out. */
 export const Pairs = ({ rows, class: look }: PairsProps) => (

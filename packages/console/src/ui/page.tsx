@@ -1,14 +1,9 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Route } from "../routes.ts";
 import { addressOf } from "../state/route.ts";
 import { Icon } from "./icon.tsx";
 
-interface Props {
-  readonly title: string;
-  readonly actions?: ComponentChildren;
-  readonly children: ComponentChildren;
-}
+type Props = Readonly<{ title: string; actions?: ComponentChildren; children: ComponentChildren }>;
 
 /** A view of one column: its title, its actions and its content. */
 export const Page = ({ title, actions, children }: Props) => (
@@ -22,21 +17,14 @@ export const Page = ({ title, actions, children }: Props) => (
 );
 
 /** A heading that gets the focus when it appears, so that a screen reader reads what has opened. */
-export function Heading({
-  level: Level = "h1",
-  children,
-}: {
-  readonly level?: "h1" | "h2";
-  readonly children: ComponentChildren;
-}) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
-  return (
-    <Level ref={heading} tabIndex={-1}>
-      {children}
-    </Level>
-  );
-}
+export const Heading = ({ level: Level = "h1", children }: Readonly<{ level?: "h1" | "h2"; children: ComponentChildren }>) => (
+  <Level ref={focusOn} tabIndex={-1}>
+    {children}
+  </Level>
+);
+
+/** A `ref` that gives the focus to an element which appears: the element that had it is gone. */
+export const focusOn = (element: HTMLElement | null): void => element?.focus({ preventScroll: true });
 
 /** On a narrow screen, where the list is not beside the Item. */
 export const BackLink = ({ to, text }: { readonly to: Route; readonly text: string }) => (

@@ -2,9 +2,7 @@ import { plural } from "./plural.ts";
 import { DAY_MS, formatTime } from "./time.ts";
 
 /** The setting of the service, as the session has it (contract 24.4). */
-interface Retention {
-  readonly deletedRetentionDays: number;
-}
+type Retention = Readonly<{ deletedRetentionDays: number }>;
 
 /** Returns the time until which a deleted Item can be restored, for people. `deletedAt` is an ISO 8601 time. */
 export const restorableUntil = (deletedAt: string, { deletedRetentionDays }: Retention): string =>

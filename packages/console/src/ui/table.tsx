@@ -1,17 +1,9 @@
 import type { ComponentChildren } from "preact";
 
-export interface Column<T> {
-  readonly label: string;
-  readonly cell: (row: T) => ComponentChildren;
-}
+export type Column<T> = Readonly<{ label: string; cell: (row: T) => ComponentChildren }>;
 
-interface Props<T> {
-  readonly label: string;
-  readonly rows: readonly T[];
-  readonly keyOf: (row: T) => string;
-  /** The first column names the row. */
-  readonly columns: readonly Column<T>[];
-}
+/** The first column names the row. */
+type Props<T> = Readonly<{ label: string; rows: readonly T[]; keyOf: (row: T) => string; columns: readonly Column<T>[] }>;
 
 /** A table. In a narrow place each row is a card, in which each cell has its column's label. */
 export const Table = <T,>({ label, rows, keyOf, columns: [first, ...others] }: Props<T>) => (

@@ -1,10 +1,21 @@
 import { signal } from "@preact/signals";
+import { session } from "./state/session.ts";
 import { leavePage, signOut } from "./state/sign-in.ts";
 import { showFailure } from "./state/toasts.ts";
 import { clearCopied, isUncertain } from "./ui/clipboard.ts";
 import { Button } from "./ui/button.tsx";
 
-/** Signs out: ends the session, and clears the clipboard of values copied here. */
+/** Adds a grant to the session: an admin opens vaults with a token, or a token holder becomes an admin. Ends the session. */
+
+export type Grant = "admin" | "token";
+
+/** The grant requested by the open dialog. */
+export const askedGrant = signal<Grant | undefined>(undefined);
+
+export const askFor = (grant: Grant): void => void (askedGrant.value = grant);
+
+export const AdminOffer = () =>
+  session.value?.admin === false && <Button text="Sign in as admin" onClick={() => askFor("admin")} />;
 
 /** True while a dialog asks about the clipboard (sign-in-page.tsx). */
 export const askedToSignOut = signal(false);
