@@ -145,7 +145,7 @@ const LossReport = ({ losses }: { readonly losses: readonly Loss[] }) => (
   </>
 );
 
-/** What is counted, and titles of some Items that are meant. */
+/** Counts with their words, and titles of some of the Items. */
 export const CountList = ({ label, rows }: Readonly<{ label: string; rows: readonly Loss[] }>) => (
   <ul class="losses" aria-label={label}>
     {rows.map(({ what, count, examples = [] }) => (

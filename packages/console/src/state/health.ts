@@ -15,7 +15,7 @@ export async function loadHealth(): Promise<void> {
   health.value = (await (session.value?.admin ? call("GET /v1/admin/health").catch(loadOpen) : loadOpen())).data;
 }
 
-/** How much needs attention, and why, in a sentence of the service. */
+/** The number of things that need attention, and why they do, in a sentence of the service. */
 export type Reminder = Readonly<{ count: number; message: string | undefined }>;
 
 /** Reminders that a view has found, until the page is left: the health does not count due Items and failing webhooks. */
