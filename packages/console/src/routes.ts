@@ -1,5 +1,4 @@
 import type { Category } from "@item-vault/client";
-import type { IconName } from "./ui/icon.tsx";
 
 /** The addresses of the views: the fragment of the URL. It holds ids only, because browsers keep it in their history. */
 
@@ -11,7 +10,7 @@ type Need = "token" | "admin" | "any";
 export interface ViewRow {
   readonly label: string;
   /** The icon in the sidebar, or the category whose icon it has. */
-  readonly icon?: IconName;
+  readonly icon?: "bin" | "download" | "vault";
   readonly category?: Category;
   readonly needs: Need;
   /** The ids that may follow the name in the address, in their order. */
