@@ -121,8 +121,11 @@ describe("webhooks", () => {
 
   it("that fail come before those that work", async () => {
     const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
-    const row = (id: string, failures: number) => ({ id, url: `https://${id}.example/`, state: "ACTIVE", failures, pending: 0 });
-    const json = [row("works", 0), row("fails", 1)].map((one) => ({ ...one, createdAt: new Date().toISOString() }));
+    const row = { state: "ACTIVE", pending: 0, createdAt: new Date().toISOString() };
+    const json = [
+      { id: "1", url: "https://works.example/", failures: 0, ...row },
+      { id: "2", url: "https://fails.example/", failures: 1, ...row },
+    ];
     await page.route("**/v1/admin/vaults", (route) => route.fulfill({ json: [{ id: "a", name: "A", webhooks: 2 }] }));
     await page.route("**/webhooks", (route) => route.fulfill({ json }));
     await page.goto("/console/#/webhooks");
