@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase, seeded } from "../support/bindings.ts";
 import { snapshotVault } from "../support/restore.ts";
@@ -128,19 +128,8 @@ describe("the events of a vault", () => {
   });
 });
 
-describe("a request for events", () => {
-  let own: Fresh;
-  beforeAll(async () => {
-    own = await fresh();
-  });
-
-  it.each(["after=", "after=1", "after=x", "after=1-", "limit=0", "limit=1001", "limit=x"])("with %s is a 400", async (query) => {
-    expect(outcome(await own.events(`?${query}`))).toEqual([400, "invalid"]);
-  });
-
-  it("with a cursor of a vault that has fewer writes is a 410 (contract 15.5)", async () => {
-    expect(outcome(await own.events("?after=900-a"))).toEqual([410, "cursor_gone"]);
-  });
+it("a cursor of a vault that has fewer writes is a 410 (contract 15.5)", async () => {
+  expect(outcome(await (await fresh()).events("?after=900-a"))).toEqual([410, "cursor_gone"]);
 });
 
 /** Takes entries out of the log. In: the condition on a row. */
