@@ -165,17 +165,6 @@ async function openReport(page: Page): Promise<void> {
   if ((await report.getAttribute("open")) === null) await report.getByText("Technical report").click();
 }
 
-it("the activity and the health have no violation of accessibility, light and dark, wide and narrow", async () => {
-  const page = await openHealth();
-  for (const view of ["health", "activity"]) {
-    await page.goto(`/console/#/${view}`);
-    if (view === "health") await openReport(page);
-    await page.getByRole("row").nth(1).waitFor();
-    await page.getByRole("figure").first().waitFor();
-    expect(await checkLooks(page)).toBe("");
-  }
-});
-
 const fact = (page: Page, title: string) =>
   page.getByRole("listitem").filter({ has: page.getByRole("heading", { name: title, exact: true }) });
 

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { makeToken, makeVault } from "../sdk/support/requests.ts";
-import { checkAccessibility, checkLooks } from "./support/accessibility.ts";
+import { checkAccessibility } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { injectFault } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
@@ -147,15 +147,6 @@ describe("the list", () => {
     await page.getByRole("heading", { name: "GitHub" }).waitFor();
     expect(await readClipboard(page)).toBe("ada@example.com");
   });
-
-  it("and an Item have no violation of accessibility, light and dark, wide and narrow, and do not scroll sideways", async () => {
-    const page = await openPage({ token: seeded.token });
-    await page.goto("/console/");
-    await rows(page).first().waitFor();
-    expect(await checkLooks(page)).toBe("");
-    await openGrafana(page);
-    expect(await checkLooks(page)).toBe("");
-  });
 });
 
 describe("one Item", () => {
@@ -179,18 +170,6 @@ describe("one Item", () => {
     expect(await page.getByText(PASSWORD).count()).toBe(1);
     await page.clock.runFor(1_500);
     await expect.poll(() => page.content()).not.toContain(PASSWORD);
-  });
-
-  it("is searched by Ctrl+K from every view", async () => {
-    const page = await openPage({ token: seeded.token });
-    for (const view of ["import", "activity", "deleted", "health", `items/${seeded.vault}/${seeded.items[0]}`]) {
-      await page.goto(`/console/#/${view}`);
-      // A view that has opened has the focus on its title.
-      await expect.poll(() => page.evaluate("document.activeElement.localName"), { message: view }).toBe("h1");
-      await page.keyboard.press("Control+k");
-      await expect.poll(() => page.evaluate("document.activeElement.type"), { message: view }).toBe("search");
-      await page.keyboard.press("Escape");
-    }
   });
 
   it("of an empty vault beside a full one offers to make and to import Items", async () => {
