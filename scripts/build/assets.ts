@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import type { Document } from "../../src/api/openapi/types.ts";
+import { loadContract } from "../contract.ts";
 import { consoleFiles, FOR_BROWSERS } from "./console.ts";
 import { referenceFiles } from "./reference/page.ts";
 import { writeFolder } from "./write.ts";
@@ -23,7 +24,7 @@ export async function assetFiles(document: Document): Promise<Record<string, str
   return {
     ...Object.fromEntries(paths.map((path) => [relative(STATIC, path), readFileSync(path)])),
     "openapi.json": `${JSON.stringify(document, undefined, 2)}\n`,
-    ...referenceFiles(document, readFileSync(join(import.meta.dirname, "../../docs/contract.md"), "utf8")),
+    ...referenceFiles(document, loadContract()),
     "docs/reference.js": await referenceScript(),
     // The colours and fonts of the console.
     "docs/style.css":

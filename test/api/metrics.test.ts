@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import contract from "../../docs/contract.md?raw";
 import { countingDatabase, KEEP_NOTHING, setVariables } from "../support/bindings.ts";
+import { contract } from "../support/contract.ts";
 import { inOneGroup } from "../support/group.ts";
 import { freshItem } from "../support/files.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";

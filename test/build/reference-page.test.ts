@@ -6,7 +6,7 @@ import { operationsOf } from "../../scripts/build/document.ts";
 import { type Found, referenceFiles } from "../../scripts/build/reference/page.ts";
 import { prose } from "../../scripts/build/reference/prose.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
-import contract from "../../docs/contract.md?raw";
+import { contract } from "../support/contract.ts";
 import { runs } from "../support/runs.ts";
 import { type Element, readHtml } from "./html.ts";
 import { CHARACTER } from "../support/characters.ts";

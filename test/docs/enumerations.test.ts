@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import cli from "../../docs/cli.md?raw";
-import contract from "../../docs/contract.md?raw";
+import { contract } from "../support/contract.ts";
 import { OPERATIONS } from "../../src/api/operations.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import contract from "../../docs/contract.md?raw";
+import { contract } from "../support/contract.ts";
 import { citedIn, testsOf } from "../support/rules.ts";
 import { testFiles } from "./test-files.ts";
 

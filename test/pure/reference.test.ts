@@ -7,6 +7,7 @@ import { parseReference, type Reference } from "../../src/model/reference.ts";
 import { CHARACTER } from "../support/characters.ts";
 import { fold } from "../../src/model/fold.ts";
 import { runs } from "../support/runs.ts";
+import { contract } from "../support/contract.ts";
 
 /** Contract 16: the syntax of references, and which field or File one names. */
 
@@ -232,10 +233,6 @@ describe("the attribute of a field", () => {
 });
 
 /** Contract 16.3: names without regard to case. The table there is generated from the same pairs. */
-
-const [contract = ""] = Object.values(
-  import.meta.glob("../../docs/contract.md", { query: "?raw", import: "default", eager: true }),
-);
 
 const EQUAL: readonly (readonly string[])[] = [
   ["Database", "DATABASE", "dataBase"],

@@ -1,4 +1,4 @@
-/** The numbers of docs/contract.md, and the tests that cite them. */
+/** The numbers of the contract, and the tests that cite them. */
 
 const NUMBER = /^\*\*(\d+\.\d+)\*\*/gm;
 /** `contract 4.3`, `contract 13.5 to 13.11`, `contract 8.16, 8.17`; also over the end of a line of a comment. */

@@ -2,7 +2,7 @@ import { Marked } from "marked";
 import { escape, type Html } from "./html.ts";
 import { ruleHref } from "./prose.ts";
 
-/** docs/contract.md as a page, whose sections and rules have their numbers as anchors. */
+/** The contract as a page, whose sections and rules have their numbers as anchors. */
 
 export interface Rule {
   /** `4.2`, or `4` of a section. */
