@@ -23,6 +23,12 @@ beforeEach(() => {
 const run = (args: readonly string[], input = "") => runHere(args, { env: made.env, input });
 const success = { code: 0, stdout: "", stderr: "" };
 
+it("read prints the value with a newline, and with -n without one", async () => {
+  const reference = made.reference("password");
+  expect(await run(["read", reference])).toMatchObject({ ...success, stdout: "correct horse\n" });
+  expect(await run(["read", "-n", reference])).toMatchObject({ ...success, stdout: "correct horse" });
+});
+
 describe("read -o", () => {
   it("writes a file that only the user reads, and replaces it with --force only", async () => {
     const args = ["read", made.reference("password"), "-o", path];
