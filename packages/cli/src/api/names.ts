@@ -28,9 +28,10 @@ const named = (entry: AnyVault | AnyToken | AnyIssuer | AnyRule): Named => ({ id
 /** The vaults that the token reads. */
 export const vaultsOfToken = (client: Client): Promise<readonly Named[]> => orNone(client.call("GET /v1/vaults"));
 
+const vaultsOfService = (admin: Client): Promise<readonly AnyVault[]> => orNone(admin.call("GET /v1/admin/vaults"));
+
 /** All vaults. */
-export const allVaults = async (admin: Client): Promise<readonly Named[]> =>
-  (await orNone(admin.call("GET /v1/admin/vaults"))).map(named);
+export const allVaults = async (admin: Client): Promise<readonly Named[]> => (await vaultsOfService(admin)).map(named);
 
 export const allIssuers = async (admin: Client): Promise<readonly Named[]> =>
   (await orNone(admin.call("GET /v1/admin/issuers"))).map(named);
@@ -65,12 +66,12 @@ export async function allActors(admin: Client, ids: readonly string[]): Promise<
 /** Returns what the log of the admin is about besides actors. A job is named by its kind, and a webhook by its host: its path may hold a secret. */
 export async function allSubjects(admin: Client, withWebhooks: boolean): Promise<readonly Named[]> {
   const jobsList = allOf(entriesOf(admin, "GET /v1/admin/jobs", {})).then((data) => ({ data }));
-  const [vaults, issuers, jobs] = await Promise.all([allVaults(admin), allIssuers(admin), orNone(jobsList)]);
+  const [vaults, issuers, jobs] = await Promise.all([vaultsOfService(admin), allIssuers(admin), orNone(jobsList)]);
   const webhooks: Named[] = [];
-  for (const { id: vault } of withWebhooks ? vaults : [])
+  for (const { id: vault } of vaults.filter((one) => withWebhooks && one.webhooks))
     for (const { id, url } of await orNone(admin.call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } })))
       webhooks.push({ id, name: url && new URL(url).host });
-  return [...vaults, ...issuers, ...webhooks, ...jobs.map(({ id, kind }) => ({ id, name: kind }))];
+  return [...vaults.map(named), ...issuers, ...webhooks, ...jobs.map(({ id, kind }) => ({ id, name: kind }))];
 }
 
 const IDS_OF_FILTER_MAX = 100;
