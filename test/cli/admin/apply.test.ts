@@ -410,7 +410,8 @@ describe("apply --prune", () => {
     expect(await world.state()).toMatchObject(others);
     expect((await world.run(left, "--prune --yes")).code).toBe(0);
     const after = await world.state();
-    expect(after).toEqual({ vaults, issuers: [], rules: [], tokens: [], people: [], webhooks: [] });
+    const [{ webhooks: _count, ...vaultLeft } = {} as Row] = vaults;
+    expect(after).toEqual({ vaults: [vaultLeft], issuers: [], rules: [], tokens: [], people: [], webhooks: [] });
     expect(await world.run(empty(world), "--prune")).toMatchObject(DONE);
   });
 
