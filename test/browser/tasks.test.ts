@@ -181,9 +181,11 @@ const TASKS: Readonly<Record<string, Task>> = {
       await page.getByRole("rowheader", { name: "New", exact: true }).first().waitFor();
       await button(page, "Open more vaults").click();
       await dialog(page).getByRole("button", { name: "Open vaults" }).click();
-      // The lists of a hundred vaults are loaded first.
-      const vault = page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "New", exact: true });
-      await vault.waitFor({ timeout: 120_000 });
+      // The lists of a hundred vaults of this run are loaded first, and so many are folded up.
+      const vault = page
+        .getByRole("navigation", { name: "Views" })
+        .getByRole("link", { name: "New", exact: true, includeHidden: true });
+      await vault.waitFor({ state: "attached", timeout: 120_000 });
     },
   },
 };
