@@ -80,6 +80,8 @@ const isLog = (probe: string) => probe.includes("activity");
 async function faultsOf(one: Case, row: Row, damaged: Row): Promise<string[]> {
   const own = ownIds(one, row, damaged);
   const isOwn = (text: string | undefined) => text !== undefined && own.some((id) => text.includes(id));
+  // A vault in the list of the admin shows the number of its webhooks.
+  const seen = (text: string | undefined) => (one.table === "webhooks" ? text?.replace(/,"webhooks":\d+/, "") : text);
   const after = await ask();
   const faults: string[] = [];
   for (const { name, about } of probes) {
@@ -90,7 +92,7 @@ async function faultsOf(one: Case, row: Row, damaged: Row): Promise<string[]> {
     else
       for (const key of new Set([...was.entries.keys(), ...is.entries.keys()])) {
         const [old, now] = [was.entries.get(key), is.entries.get(key)];
-        if (old !== now && !own.includes(key) && !isOwn(old) && !isOwn(now) && !(isLog(name) && old === undefined))
+        if (seen(old) !== seen(now) && !own.includes(key) && !isOwn(old) && !isOwn(now) && !(isLog(name) && old === undefined))
           faults.push(`${name}: ${key}: ${old?.slice(0, 300)} → ${now?.slice(0, 300)}`);
       }
   }
