@@ -24,7 +24,7 @@ const entry = (timestamp: string, actor: string, action: string, resource: objec
 });
 
 const ANSWERS: Readonly<Record<string, readonly object[]>> = {
-  "/v1/admin/vaults": [{ id: VAULT, name: "Production" }],
+  "/v1/admin/vaults": [{ id: VAULT, name: "Production", webhooks: 1 }],
   "/v1/admin/tokens": [
     { id: TOKEN, name: "ci", vaults: { [VAULT]: "rw" }, delegate: true, ...TIMES },
     { id: CHILD, name: "=run|1", vaults: { [VAULT]: { permissions: "r", items: [ITEM] } }, parent: TOKEN, ...TIMES },
