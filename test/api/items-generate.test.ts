@@ -142,7 +142,7 @@ describe("Entropy", () => {
   });
 });
 
-/** Fields that ask for a value. In: the number of the first, and the value that they have. */
+/** Returns fields that ask for a value. `from` is the number of the first field. */
 const asking = (size: number, from = 0, value?: string) =>
   Array.from({ length: size }, (_, index) => ({ id: `g${from + index}`, generate: true, value }));
 const adding = (fields: readonly object[]) => fields.map((value) => ({ op: "add", path: "/fields", value }));

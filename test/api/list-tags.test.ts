@@ -270,7 +270,7 @@ describe("the ETag of an Item", () => {
   });
 });
 
-/** An Item whose version 2 was written twice, in two histories. Out: also the ETags of the first history. */
+/** Makes an Item whose version 2 was written twice, in two histories. Returns the ETags of the first history too. */
 async function rewritten() {
   const at = await freshFile();
   const first = await currentTag(at.call, at.path);

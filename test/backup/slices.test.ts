@@ -33,7 +33,7 @@ afterEach(() => void (PART_MAX.characters = CHARACTERS));
 /** The beginning of an id of a number of days ago. */
 const dayBefore = (days: number): string => firstIdAt(Date.now() - days * DAY).slice(0, 24);
 
-/** Inserts entries of logs. In: the log and the id of each. */
+/** Inserts entries of logs, of each the log and the id. */
 const insertEntries = (entries: readonly (readonly [log: string, id: string])[]) =>
   env.DB.prepare(
     `INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)

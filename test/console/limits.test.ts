@@ -219,7 +219,7 @@ const attempt = (body: object, options: Request_ = {}) => browser(undefined)("PO
 
 const isLast = ({ result, resource }: Activity) => result === "SUCCESS" && resource === "SESSION";
 
-/** The entries that requests add to the log. In: how many these are. That of a sign-in after them shows that there are no more. */
+/** Returns the entries that so many requests add to the log. The entry of a sign-in after them shows that there are no more. */
 async function rowsOf(count: number, act: (bindings: Partial<Env>) => Promise<unknown>): Promise<readonly Activity[]> {
   const { rows, bindings: queue } = recordingQueue();
   const bindings = { ...queue, FAILURE_RATE: UNLIMITED };

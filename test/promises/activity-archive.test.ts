@@ -190,7 +190,7 @@ it("the reads of a day are in the export from the day after on, also when D1 is 
 
 const segmentsLeft = () => env.DB.prepare("SELECT count(*) AS n FROM log_segments").first<number>("n");
 
-/** Inserts a segment of a day into each log, past the service. In: its text as hexadecimal digits. */
+/** Inserts a segment of a day into each log, past the service. Its text is hexadecimal digits. */
 async function insertSegments(logs: readonly string[], daysAgo: number, bytes: string): Promise<void> {
   const idOf = () => operationId(Date.now() - daysAgo * DAY, crypto.getRandomValues(new Uint8Array(10)));
   const sql = `
