@@ -100,7 +100,7 @@ a list of versions without one: kept version is missing
 
 const READS: ReadonlySet<string> = new Set(["read", "look", "versions"] satisfies Kind[]);
 
-/** In: the call in the notation above, and how many were before it. */
+/** Parses a call in the notation above. `before` is the number of calls before it. */
 function callOf(text: string, before: number): Call {
   const [described = "", answer] = text.split(/ =(?=\d)/);
   const [version, ...content] = answer?.split(" ") ?? [];

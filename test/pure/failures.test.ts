@@ -48,7 +48,7 @@ describe("an error of D1", () => {
 
 /** The retries of calls to a coordinator (contract 10.14 and 10.15). */
 
-/** Calls a coordinator whose first stubs throw. Out: the answer, and the number of calls. */
+/** Calls a coordinator whose first stubs throw. Returns the answer, and the number of calls. */
 async function callAfter(resets: number, answer: ReturnType<typeof ok> | ReturnType<typeof fail>) {
   let calls = 0;
   const result = await callObject(

@@ -200,7 +200,7 @@ export async function readLog(call: Client, count: number, query = ""): Promise<
   }, QUEUED);
 }
 
-/** Returns all entries of a log or an export, page after page. In: what is done between two pages. */
+/** Returns all entries of a log or an export, page after page. Calls `between` after each page. */
 export async function entriesOfPages<Entry>(call: Client, path: string, between?: () => Promise<unknown>): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (let next: string | undefined = path; next !== undefined;) {

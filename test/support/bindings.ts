@@ -142,7 +142,7 @@ export async function renewCoordinator(name: string, bindings: Partial<Env>): Pr
 
 type Coordinator = ReturnType<Env["COORDINATOR"]["getByName"]>;
 
-/** Coordinators of which a caller sees these methods only. In: the real one, and its name. */
+/** Returns coordinators of which a caller sees these methods only. `methodsOf` gets the real coordinator and its name. */
 export const coordinatorsWhose = (methodsOf: (real: Coordinator, name: string) => object): Pick<Env, "COORDINATOR"> => ({
   COORDINATOR: {
     getByName: (name: string) => methodsOf(env.COORDINATOR.getByName(name), name),

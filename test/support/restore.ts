@@ -26,7 +26,7 @@ export async function removeRows(vault: string, tables: readonly Table[]): Promi
   };
 }
 
-/** Copies the rows of a vault with its log. Out: a function that restores them as they are now. */
+/** Copies the rows of a vault with its log. Returns a function that restores them as they are now. */
 export async function snapshotVault(vault: string): Promise<() => Promise<void>> {
   const tables = ["vaults", "items", "files", "activity"] as const;
   const putBack = await removeRows(vault, tables);

@@ -158,7 +158,7 @@ export async function vaultWithDeletedFiles(
   return own;
 }
 
-/** A vault with one Item that has Files of these sizes, each with its content. Out: also the id of the last File. */
+/** Makes a vault with one Item that has Files of these sizes, each with its content. Returns the id of the last File too. */
 export async function vaultWithContents(world: World, sizes: readonly number[]) {
   const own = await vaultWithItem(world, { title: "Contents", category: "DOCUMENT" });
   let file = "";

@@ -29,7 +29,7 @@ interface Wanted {
 /**
  * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. The service
  * decides which it takes: it refuses an object that is damaged or too large, and a manifest whose root key is not in ROOT_KEYS. Each refusal is
- * told, and the others are copied. The parts of a refused manifest are copied before it (docs/cli.md).
+ * told, and the others are copied. The parts of a refused manifest are copied before it (docs/design/tradeoffs.md).
  *
  * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the newest manifest. Throws a CliError if the
  * folder has nothing of the vault, and an ItemVaultError if the service refuses the manifest to restore.
