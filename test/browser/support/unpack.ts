@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createReadStream, createWriteStream, existsSync, readFileSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { createBrotliDecompress } from "node:zlib";
+import { brotliDecompressSync, createBrotliDecompress } from "node:zlib";
 import type { Browser } from "./chromium.ts";
 
 /** Unpacks the browser of the package @sparticuz/chromium, without the package's own JavaScript (docs/design/tests.md). */
@@ -56,24 +55,20 @@ export async function unpackChromium(packageFolder: string): Promise<Browser> {
 }
 
 async function writeBrowser(packed: string, folder: string): Promise<void> {
-  await Promise.all([
-    pipeline(
-      createReadStream(join(packed, "chromium.br"), { highWaterMark: PIECE }),
-      createBrotliDecompress({ chunkSize: PIECE }),
-      createWriteStream(join(folder, "chromium"), { mode: 0o755 }),
-    ),
-    writeArchive(join(packed, "al2023.tar.br"), folder),
-    writeArchive(join(packed, "fonts.tar.br"), folder),
-  ]);
+  await pipeline(
+    createReadStream(join(packed, "chromium.br"), { highWaterMark: PIECE }),
+    createBrotliDecompress({ chunkSize: PIECE }),
+    createWriteStream(join(folder, "chromium"), { mode: 0o755 }),
+  );
+  for (const name of ["al2023", "fonts"]) writeArchive(join(packed, `${name}.tar.br`), folder);
   for (const name of OTHER_FONTS) await copyFile(join(OTHER_FOLDER, name), join(folder, "fonts", name));
   // Instead of the package's own, which names folders of AWS Lambda.
   await writeFile(join(folder, "fonts.conf"), FONTS);
 }
 
-async function writeArchive(path: string, folder: string): Promise<void> {
-  const tar = spawn("tar", ["-x", "--no-same-owner", "-C", folder], { stdio: ["pipe", "ignore", "inherit"] });
-  const closed = once(tar, "close");
-  await pipeline(createReadStream(path), createBrotliDecompress(), tar.stdin);
-  const [status] = (await closed) as [number];
+/** Extracts the archive in one call. A pipe fails by chance: Node closes it when `tar` exits, even if its end was not yet reported. */
+function writeArchive(path: string, folder: string): void {
+  const input = brotliDecompressSync(readFileSync(path));
+  const { status } = spawnSync("tar", ["-x", "--no-same-owner", "-C", folder], { input, stdio: ["pipe", "ignore", "inherit"] });
   if (status !== 0) throw new Error(`tar cannot read ${path}`);
 }
