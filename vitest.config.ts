@@ -23,7 +23,7 @@ const OPENAPI = "test/openapi/node";
 const BROWSER = "test/browser";
 const PURE = "test/pure";
 /** Files of test/pure/ that need bindings, or what only the Web Crypto of workerd has. */
-const PURE_IN_WORKERD = ["activity-merge", "chunked", "event-page", "keyring", "seal", "token", "vectors", "jwt"].map(
+const PURE_IN_WORKERD = ["chunked", "event-page", "keyring", "seal", "token", "vectors", "jwt"].map(
   (name) => `${PURE}/${name}.test.ts`,
 );
 const isLong = process.env["LONG_RUN"] === "1";

@@ -1,14 +1,15 @@
 /**
- * `npm run mutants -- SEED [COUNT]`: plants COUNT one-line bugs (200 by default) in src/, one after the other, checks the types, runs the
+ * `npm run mutants -- SEED [COUNT]`: plants COUNT one-line bugs (200 by default) in src/ and packages/host/, one after the other, runs the
  * tests that belong to each bug, and lists the bugs that nothing noticed. The last line has the counts. It changes files of the checkout and takes each change
- * back: after a kill, `git checkout src` does. `--list` prints the bugs without running tests, `--only PATH:LINE` runs those of one line, and
- * `--part 1/2` runs the first of two parts, for two checkouts side by side.
+ * back: after a kill, `git checkout src packages` does. `--list` prints the bugs without running tests, `--only PATH:LINE` runs those of one
+ * line, `--in PATH` plants bugs only below a path, and `--part 1/2` runs the first of two parts, for two checkouts side by side.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, fork, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { chooseMutations, mutate, type Mutation, mutationsOf } from "./mutants/mutations.ts";
+import type { Run } from "./mutants/tester.ts";
 
 const named = (folder: string, names: string): string[] => names.split(" ").map((name) => `test/${folder}/${name}`);
 
@@ -39,6 +40,8 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     ...named("console", "access administrators people session"),
     ...named("damage", "token"),
   ],
+  "src/store/activity/": [...named("api", "activity admin-activity token-activity actors"), ...named("promises", "activity")],
+  "packages/host/src/": ["test/host"],
   "src/crypto/": [
     "test/pure",
     ...named("api", "admin-keys issuer-keys near-reads token"),
@@ -49,15 +52,20 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const MINUTES_MAX = 20; // for the tests of one mutant: an endless loop counts as noticed, by "time"
+const MINUTES_MAX = 10; // for the tests of one mutant: an endless loop counts as noticed, by "time"
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: "boolean" }, only: { type: "string" }, part: { type: "string", default: "1/1" } },
+  options: {
+    list: { type: "boolean" },
+    only: { type: "string" },
+    in: { type: "string", default: "" },
+    part: { type: "string", default: "1/1" },
+  },
 });
 const [seed, count = "200"] = positionals;
 if (seed === undefined || !/^\d+$/.test(count))
-  throw new Error("npm run mutants -- SEED [COUNT] [--list] [--only PATH:LINE] [--part 1/2]");
+  throw new Error("npm run mutants -- SEED [COUNT] [--list] [--only PATH:LINE] [--in PATH] [--part 1/2]");
 
 for (const beginning of Object.values(TESTS).flat()) {
   if (globSync(`${beginning}*`).length === 0) throw new Error(`there is no test ${beginning}*`);
@@ -66,8 +74,8 @@ for (const beginning of Object.values(TESTS).flat()) {
 const testsOf = (path: string): readonly string[] | undefined =>
   Object.entries(TESTS).find(([beginning]) => path.startsWith(beginning))?.[1];
 const sources = new Map(
-  globSync("src/**/*.ts")
-    .filter((path) => testsOf(path) !== undefined)
+  globSync("{src,packages/host/src}/**/*.ts")
+    .filter((path) => path.startsWith(values.in) && testsOf(path) !== undefined)
     .map((path) => [path, readFileSync(path, "utf8")] as const),
 );
 const [part, parts] = values.part.split("/").map(Number) as [number, number];
@@ -81,23 +89,41 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, 
 const describe = ({ path, line, kind, original, replacement }: Mutation): string =>
   `${path}:${line}  ${kind}: ${oneLine(original)} → ${oneLine(replacement)}`;
 
-/** Runs a program without output. Returns its status, or null when it took too long. */
-async function run(...args: string[]): Promise<number | null> {
-  const timeout = MINUTES_MAX * 60_000;
-  const [status] = await once(spawn(process.execPath, args, { stdio: "ignore", timeout, killSignal: "SIGKILL" }), "exit");
-  return status as number | null;
+let tester: ChildProcess | undefined;
+const endTester = (): void => {
+  // With the processes of workerd that it started.
+  if (tester?.pid !== undefined) process.kill(-tester.pid, "SIGKILL");
+  tester = undefined;
+};
+process.once("exit", endTester);
+
+/** Runs tests. Returns "time" when they take too long. */
+async function noticedByTests(run: Run): Promise<"tests" | "time" | "nothing"> {
+  tester ??= fork("scripts/mutants/tester.ts", { detached: true, stdio: "ignore", execArgv: process.execArgv });
+  tester.send(run);
+  const signal = AbortSignal.timeout(MINUTES_MAX * 60_000);
+  try {
+    const [failed] = (await once(tester, "message", { signal })) as [boolean];
+    return failed ? "tests" : "nothing";
+  } catch {
+    endTester();
+    return "time";
+  }
 }
 
-/** Plants a bug, and takes it back. Returns what noticed the bug. The tests end with the first that fails. */
+/** Plants a bug, and takes it back. Returns what noticed the bug. */
 async function noticedBy(mutation: Mutation): Promise<"types" | "tests" | "time" | "nothing"> {
   const source = sources.get(mutation.path)!;
   const takeBack = (): void => writeFileSync(mutation.path, source);
   process.once("exit", takeBack);
   writeFileSync(mutation.path, mutate(source, mutation));
   try {
-    if ((await run("node_modules/typescript/bin/tsc", "--noEmit", "-p", ".")) !== 0) return "types";
-    const status = await run("node_modules/vitest/vitest.mjs", "run", "--bail=1", "--reporter=dot", ...testsOf(mutation.path)!);
-    return status === null ? "time" : status === 0 ? "nothing" : "tests";
+    const by = await noticedByTests({ path: mutation.path, tests: testsOf(mutation.path)! });
+    // The compiler takes longer than most failures: only a survivor needs it.
+    if (by !== "nothing") return by;
+    const project = mutation.path.startsWith("src/") ? "." : "packages/host";
+    const { status } = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "--noEmit", "-p", project]);
+    return status === 0 ? "nothing" : "types";
   } finally {
     takeBack();
     process.off("exit", takeBack);
@@ -117,4 +143,5 @@ else {
     `seed ${seed}: ${survivors.length} of ${mutations.length} survived`,
     ...survivors.map((one) => `\n${describe(one)}`),
   );
+  endTester();
 }
