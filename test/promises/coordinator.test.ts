@@ -5,8 +5,9 @@ import { type Operation, OPERATION_FORMAT } from "../../src/model/operation.ts";
 import { fail } from "../../src/model/result.ts";
 import { COORDINATOR_MIGRATIONS, migrateObject } from "../../src/store/d1/object-schema.ts";
 import { coordinatorsWhose, rebindCoordinator, renewCoordinator, setVariables, wrapDatabase } from "../support/bindings.ts";
+import { bytesOf, itemIn, pattern } from "../support/files.ts";
 import { holdCommits, inOneGroup } from "../support/group.ts";
-import { admin, type Client, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, outcome } from "../support/service.ts";
 import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 let call: Client;
@@ -27,7 +28,10 @@ type Write = (operation: Operation) => Promise<unknown>;
 /** A namespace whose stubs call `write` for each operation. `real` sends it to the coordinator; `attempt` counts from 1. */
 function coordinators(write: (real: Write, operation: Operation, attempt: number) => Promise<unknown>): Partial<Env> {
   let attempt = 0;
-  return coordinatorsWhose((stub) => ({ write: (operation: Operation) => write((o) => stub.write(o), operation, ++attempt) }));
+  return coordinatorsWhose((stub) => ({
+    expect: (upload: never) => stub.expect(upload),
+    write: (operation: Operation) => write((o) => stub.write(o), operation, ++attempt),
+  }));
 }
 
 /** A coordinator that is reset after its first commit. A PATCH changes the Item before the Worker retries. */
@@ -136,6 +140,16 @@ describe("a write whose coordinator is reset", () => {
       expect((await call("GET", path)).body).toMatchObject({ version: 3, tags: ["x", "x"] });
     },
   );
+
+  it("keeps the content of an upload after the commit, also when it is answered 409 `overtaken`", async () => {
+    const { token } = await makeToken({ [vault]: "rw" });
+    const { files, path, upload, download } = await itemIn({ vault, items, call: client(token), token });
+    await setVariables(vault, { VERSIONS_KEPT: 0 });
+    const bindings = resetAndOvertaken(path, [{ op: "add", path: "/tags/-", value: "x" }]);
+    expect(outcome(await upload(pattern(100), "?name=f", { env: bindings }))).toEqual([409, "overtaken"]);
+    const [file] = (await call("GET", files)).body;
+    expect(await bytesOf(await download(file.id))).toEqual(pattern(100));
+  });
 
   it("at each of three attempts is answered 503 without Retry-After; a write to an overloaded coordinator is not retried", async () => {
     let attempts = 0;
