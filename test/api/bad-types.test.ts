@@ -185,6 +185,15 @@ describe("a value of the wrong type in the body of an admin route", () => {
     ["tokens", "vaults", NO_IDS, (id) => ({ name: "x", vaults: { [id as string]: "r" } })],
     ["tokens", "vaults", NO_PERMISSIONS, (one) => ({ name: "x", vaults: { [crypto.randomUUID()]: one } })],
     ["tokens", "dialect", [CANARY, "UUID", "base32", "", 7], (dialect) => ({ name: "x", vaults: {}, dialect })],
+    ["tokens", "stale", [0, -1, 301, 1.5, "60", true], (stale) => ({ name: "x", vaults: {}, stale })],
+    ["tokens", "stale", [1], (stale) => ({ name: "x", vaults: {}, stale, binding: true })],
+    ["tokens", "binding: is not true or false", ["true", 1], (binding) => ({ name: "x", vaults: {}, binding })],
+    ["vaults", "quota", [5, CANARY, []], (quota) => ({ name: "x", quota })],
+    ["vaults", "quota.items", [-1, 1.5], (items) => ({ name: "x", quota: { items } })],
+    ["vaults", "quota.bytes", ["5"], (bytes) => ({ name: "x", quota: { bytes } })],
+    ["vaults", "quota.fileBytes", [2 ** 60], (fileBytes) => ({ name: "x", quota: { fileBytes } })],
+    ["jobs", "kind", [CANARY, 1, null, undefined], (kind) => ({ kind })],
+    ["jobs", "", [[]], (body) => body as object],
     ["tokens", "expiresIn", [CANARY, "60", 0, -1, 1.5, true], (expiresIn) => ({ name: "x", vaults: {}, expiresIn })],
   ])("is a 400 that names the attribute: %s, %s", async (route, place, values, body) => {
     for (const value of values)

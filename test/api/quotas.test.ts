@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { setVariables } from "../support/bindings.ts";
 import { inOneGroup } from "../support/group.ts";
 import { freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { admin, freshVault, LOGIN, makeVault, send } from "../support/service.ts";
+import { admin, freshVault, LOGIN, send } from "../support/service.ts";
 import { rowsOf } from "../support/versions.ts";
 
 /** Quotas of a vault (contract 12.6 and 13.23). */
@@ -43,15 +43,6 @@ describe("the admin", () => {
     const { body } = await call("GET", `/v1/vaults/${vault}`);
     expect([body.quota, body.usage]).toEqual([undefined, undefined]);
   });
-
-  it.each([{ items: -1 }, { items: 1.5 }, { bytes: "5" }, { fileBytes: 2 ** 60 }, 5, "x", []])(
-    "is refused with %j",
-    async (quota) => {
-      const vault = await makeVault();
-      expect((await setQuota(vault, quota)).status).toBe(400);
-      expect((await admin("POST", "/v1/admin/vaults", { body: { name: "V", quota } })).status).toBe(400);
-    },
-  );
 });
 
 describe("a vault at its quota of Items", () => {
