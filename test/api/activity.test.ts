@@ -1,8 +1,8 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
 import { readLog } from "../support/activity.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, pagesFrom, type Permission } from "../support/service.ts";
+import { runSql } from "../support/sql.ts";
 
 /** The activity log: `GET /v1/activity` (contract 11.7, 13.5 to 13.11). */
 
@@ -232,9 +232,7 @@ describe("before", () => {
     for (let count = 0; count < 3; count++) await act("POST", items, LOGIN);
     const all: Entry[] = (await auditor("GET", "/v1/activity")).body;
     const damaged = `${all[1]!.requestId.slice(0, 35)}%`;
-    await env.DB.prepare("UPDATE activity SET id = ?2 WHERE vault_id = ?1 AND id = ?3")
-      .bind(vault, damaged, all[1]!.requestId)
-      .run();
+    await runSql("UPDATE activity SET id = ?2 WHERE vault_id = ?1 AND id = ?3", vault, damaged, all[1]!.requestId);
     const ids = (await pagesFrom(auditor, "/v1/activity?limit=1")).flat().map(({ requestId }) => requestId);
     expect(ids).toEqual(all.map(({ requestId }, at) => (at === 1 ? damaged : requestId)));
   });

@@ -5,15 +5,11 @@ import { login, seedItems } from "../support/seed.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, nextOf, pagesFrom, type Reply } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
 import { ignoreChecks } from "../support/migrate.ts";
+import { runSql } from "../support/sql.ts";
 
 /** Rows of Items that do not open cost lists nothing but themselves (contract 11.10, 14.2, 14.9). */
 
 beforeAll(() => ignoreChecks(true)); // rows are damaged as only a damage of the file does it
-
-const sql = (query: string, ...values: unknown[]) =>
-  env.DB.prepare(query)
-    .bind(...values)
-    .run();
 
 const FLIPPED = flipped("overview");
 
@@ -33,7 +29,7 @@ beforeAll(async () => {
     (await uuid("POST", items, { body: { ...LOGIN, title, tags: ["one"] } })).body.id as string;
   const made = [await create("A"), await create("B"), await create("C")];
   ids = made.toSorted();
-  await sql(`UPDATE items SET overview = ${FLIPPED} WHERE id = ?1`, ids[1]!);
+  await runSql(`UPDATE items SET overview = ${FLIPPED} WHERE id = ?1`, ids[1]!);
 });
 
 const titleOf = async (id: string) => (await uuid("GET", `${items}/${id}`)).body.title as string;
@@ -94,9 +90,9 @@ describe("a list in which an Item does not open", () => {
 
   it("is followed page by page over an id that is damaged", async () => {
     const damaged = ids[1]!.replace(/^./, (digit) => (digit === "z" ? "y" : "z"));
-    await sql("UPDATE items SET id = ?2 WHERE id = ?1", ids[1]!, damaged);
+    await runSql("UPDATE items SET id = ?2 WHERE id = ?1", ids[1]!, damaged);
     for (const call of [uuid, connect]) expect((await pagesFrom(call, `${items}?limit=1`)).length).toBeGreaterThan(1);
-    await sql("UPDATE items SET id = ?2 WHERE id = ?1", damaged, ids[1]!);
+    await runSql("UPDATE items SET id = ?2 WHERE id = ?1", damaged, ids[1]!);
   });
 });
 
@@ -105,7 +101,7 @@ describe("other lists", () => {
     const { id } = (await uuid("POST", items, { body: { ...LOGIN, title: "D" } })).body;
     for (const title of ["E", "F"])
       await uuid("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: title }] });
-    await sql(`UPDATE item_versions SET overview = ${FLIPPED} WHERE item_id = ?1 AND version = 2`, id);
+    await runSql(`UPDATE item_versions SET overview = ${FLIPPED} WHERE item_id = ?1 AND version = 2`, id);
     const { status, body } = await uuid("GET", `${items}/${id}/versions`);
     expect(status).toBe(200);
     expect(body[1]).toEqual({ version: 2, current: false, broken: "integrity" });
@@ -119,7 +115,7 @@ describe("other lists", () => {
     const owner = client((await makeToken({ [vault]: "rwd" })).token);
     const [one, other] = [await owner("POST", items, { body: LOGIN }), await owner("POST", items, { body: LOGIN })];
     for (const { body } of [one, other]) await owner("DELETE", `${items}/${body.id}`);
-    await sql(damage, one.body.id);
+    await runSql(damage, one.body.id);
     const { status, body } = await owner("GET", `/v1/vaults/${vault}/deleted-items`);
     expect(status).toBe(200);
     expect(body.find(({ id }: { id: string }) => id === one.body.id)).toMatchObject({ state: "DELETED", broken: "integrity" });
@@ -133,7 +129,7 @@ describe("other lists", () => {
 it("damaged keys of a vault are refused with a word of the keys", async () => {
   const other = await makeVault();
   const call = client((await makeToken({ [other]: "r" })).token);
-  await sql(`UPDATE vaults SET keys = ${FLIPPED.replaceAll("overview", "keys")} WHERE id = ?1`, other);
+  await runSql(`UPDATE vaults SET keys = ${FLIPPED.replaceAll("overview", "keys")} WHERE id = ?1`, other);
   try {
     const { status, text } = await call("GET", `/v1/vaults/${other}/items`);
     expect([status, text]).toEqual([503, expect.stringContaining("a vault's keys do not open")]);
@@ -150,7 +146,7 @@ describe("a list of several slices", () => {
     );
     await seedItems(env, large, seeded);
     const broken = [seeded[1]!.id, seeded[2_050]!.id];
-    for (const id of broken) await sql(`UPDATE items SET overview = ${FLIPPED} WHERE vault_id = ?1 AND id = ?2`, large, id);
+    for (const id of broken) await runSql(`UPDATE items SET overview = ${FLIPPED} WHERE vault_id = ?1 AND id = ?2`, large, id);
     for (const dialect of ["uuid", "connect"] as const) {
       const call = client((await makeToken({ [large]: "r" }, { dialect })).token);
       const { status, body, headers } = await call("GET", `/v1/vaults/${large}/items`);

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { backUp } from "../support/backup.ts";
 import { pattern } from "../support/files.ts";
@@ -7,15 +6,13 @@ import { inOneGroup } from "../support/group.ts";
 import { restore } from "../support/restores.ts";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
+import { runSql } from "../support/sql.ts";
 
 /** An Item that does not open is replaced by a PUT, by one of its versions, and from a backup (contract 10.27, 14.6, 21.28). */
 
 const DAMAGES = ["details", "overview"] as const;
 
-const flip = (column: string, id: string) =>
-  env.DB.prepare(`UPDATE items SET ${column} = ${flipped(column)} WHERE id = ?1`)
-    .bind(id)
-    .run();
+const flip = (column: string, id: string) => runSql(`UPDATE items SET ${column} = ${flipped(column)} WHERE id = ?1`, id);
 
 let vault: string;
 let items: string;
@@ -50,7 +47,7 @@ it.each(DAMAGES)("a PUT replaces an Item whose %s do not open, and keeps its Fil
 
 it.each(DAMAGES)("a PUT replaces an Item whose %s do not open, and keeps a File that does not open either", async (column) => {
   const { id, path, file } = await damagedItem(column);
-  await env.DB.prepare("UPDATE files SET size = 99 WHERE id = ?1").bind(file).run();
+  await runSql("UPDATE files SET size = 99 WHERE id = ?1", file);
   const body = { id, vault: { id: vault }, ...LOGIN, title: "Third" };
   const replaced = { title: "Third", files: [], brokenFiles: [file] };
   expect(await call("PUT", path, { body })).toMatchObject({ status: 200, body: replaced });
@@ -112,7 +109,7 @@ it("an Item whose row is lost is made again by a PUT or from one of its versions
   ];
   for (const write of makeAgain) {
     const { id, path } = await damagedItem("details");
-    await env.DB.prepare("DELETE FROM items WHERE id = ?1").bind(id).run();
+    await runSql("DELETE FROM items WHERE id = ?1", id);
     await renewCoordinator(vault, {});
     const edit = await call("PATCH", path, { body: [{ op: "replace", path: "/title", value: "Third" }] });
     expect([edit.status, (await call("DELETE", path)).status, (await call("GET", path)).status]).toEqual([500, 404, 404]);

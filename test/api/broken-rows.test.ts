@@ -3,15 +3,11 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
+import { runSql } from "../support/sql.ts";
 import { skipWaits, UNDER_LOAD } from "../support/waits.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 
 /** Rows of vaults and tokens that do not open: they are listed as broken, and can be deleted (contract 13.18). */
-
-const sql = (query: string, ...values: unknown[]) =>
-  env.DB.prepare(query)
-    .bind(...values)
-    .run();
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -49,7 +45,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     const [broken, other] = [await freshVault(), await makeVault("Fine")];
     await broken.call("POST", broken.items, { body: LOGIN });
     const { name: _name, description: _description, ...known } = await listed(broken.vault);
-    await sql(damage, broken.vault);
+    await runSql(damage, broken.vault);
     const { attributeVersion: _changed, ...expected } = { ...known, broken: kind };
     expect(await listed(broken.vault)).toEqual({ ...expected, attributeVersion: expect.any(Number) });
     expect(await listed(other)).toMatchObject({ name: "Fine" });
@@ -61,10 +57,10 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     async (empty) => {
       const { vault, items, call } = await freshVault();
       const { id } = (await call("POST", items, { body: LOGIN })).body;
-      await sql(damage, vault);
+      await runSql(damage, vault);
       if (empty) await renewCoordinator(vault, {});
       // With a cache, the next write takes effect on the row that is cached: only a read shows the damage.
-      if (!empty) await sql("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?1", vault);
+      if (!empty) await runSql("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?1", vault);
       for (const reply of [
         await call("PATCH", `${items}/${id}`, { body: [{ op: "replace", path: "/title", value: "T" }] }),
         await call("POST", items, { body: LOGIN }),
@@ -81,7 +77,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
     const { vault, call, items } = await freshFile();
     await call("POST", items, { body: LOGIN });
     const before = await writes();
-    await sql(damage, vault);
+    await runSql(damage, vault);
     await renewCoordinator(vault, {});
     const revoke = () => admin("DELETE", `/v1/admin/vaults/${vault}`);
     const replies = await Promise.all([revoke(), call("POST", items, { body: LOGIN }), revoke()]);
@@ -103,7 +99,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
       let calls = 0;
       const before = async () => {
         if (++calls !== 2) return;
-        await sql(damage, vault);
+        await runSql(damage, vault);
         throw new Error("D1_ERROR: Network connection lost.");
       };
       await renewCoordinator(vault, { DB: wrapDatabase(env.DB, { before }) });
@@ -117,7 +113,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
   it("answers its deletion as uncertain when an attempt may still take effect and D1 takes no further write", async () => {
     skipWaits();
     const { vault } = await freshVault();
-    await sql(damage, vault);
+    await runSql(damage, vault);
     let attempts = 0;
     const before = (statements: number) => {
       // Only the commit of a deletion has five statements, and that of a broken vault six.
@@ -134,7 +130,7 @@ describe.each(sample(DAMAGES, 2))("a vault that does not open, because %s,", (_,
   it("is the failure for a token that reads it, and counted in a list with others, which is the failure only when no other is in it", async () => {
     const [broken, other] = [await makeVault(), await makeVault()];
     const holder = client((await makeToken({ [broken]: "r", [other]: "r" })).token);
-    await sql(damage, broken);
+    await runSql(damage, broken);
     expect((await holder("GET", `/v1/vaults/${broken}`)).headers.get("Item-Vault-Error")).toBe(kind);
     const list = await holder("GET", "/v1/vaults");
     expect([list.body.map(({ id }: { id: string }) => id), list.headers.get("Item-Vault-Broken")]).toEqual([[other], "1"]);
@@ -179,7 +175,7 @@ describe.each([
       dialect: _dialect,
       ...known
     } = (await admin("POST", "/v1/admin/tokens", { body: { name: "Broken", vaults: {} } })).body;
-    await sql(damage, known.id);
+    await runSql(damage, known.id);
     const { status, body } = await admin("GET", "/v1/admin/tokens");
     expect(status).toBe(200);
     expect(body).toContainEqual({ ...known, broken: kind });

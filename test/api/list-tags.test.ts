@@ -13,6 +13,7 @@ import { currentTag, tagAt } from "../support/etags.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
 import { snapshotVault } from "../support/restore.ts";
+import { runSql, selectFirst } from "../support/sql.ts";
 
 /**
  * The entity tags of lists of Items (contract 11.11). That of an Item belongs to one version of one history of the database (contract 10.1).
@@ -97,7 +98,7 @@ describe("the tag of a list", () => {
   it("is no tag after the database was restored to an earlier minute, although the versions repeat", async () => {
     const { vault, items, call } = await vaultOfThree();
     const tag = await tagOf(call, items);
-    await env.DB.prepare("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?1").bind(vault).run();
+    await runSql("UPDATE vaults SET updated_at = updated_at + 1 WHERE id = ?1", vault);
     expect((await readIf(call, items, tag)).status).toBe(200);
   });
 
@@ -113,9 +114,7 @@ describe("the tag of a list", () => {
     const { call, items, ids } = await vaultOfThree();
     const [first, second, third] = ids.toSorted();
     for (const id of [first, second]) await call("POST", `${items}/${id}/archive`);
-    await env.DB.prepare(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`)
-      .bind(third)
-      .run();
+    await runSql(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`, third);
     const { headers } = await call("GET", `${items}?limit=2`);
     expect([headers.get("Item-Vault-Broken"), headers.get("ETag")]).toEqual(["1", null]);
   });
@@ -125,7 +124,7 @@ describe("the tag of a list", () => {
     const { snapshot: sound } = await backUp(vault, { full: true });
     const whole = await tagOf(call, items);
     await ignoreChecks(true);
-    await env.DB.prepare("UPDATE items SET version = 0 WHERE id = ?1").bind(ids[0]).run();
+    await runSql("UPDATE items SET version = 0 WHERE id = ?1", ids[0]);
     const { snapshot: damaged } = await backUp(vault, { full: true });
     await restore({ vault, snapshot: damaged, overwrite: true });
     const lossy = await readIf(call, items, whole);
@@ -202,13 +201,11 @@ describe("a 304", () => {
     const { call, items, ids, lists } = await vaultOfThree();
     const [whole] = lists;
     const sound = await tagOf(call, whole!);
-    const row = await env.DB.prepare("SELECT overview FROM items WHERE id = ?1").bind(ids[0]).first<{ overview: string }>();
-    await env.DB.prepare(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`)
-      .bind(ids[0])
-      .run();
+    const row = await selectFirst<{ overview: string }>("SELECT overview FROM items WHERE id = ?1", ids[0]);
+    await runSql(`UPDATE items SET overview = ${flipped("overview")} WHERE id = ?1`, ids[0]);
     const broken = await call("GET", items);
     expect([broken.headers.get("Item-Vault-Broken"), broken.headers.get("ETag")]).toEqual(["1", null]);
-    await env.DB.prepare("UPDATE items SET overview = ?2 WHERE id = ?1").bind(ids[0], row!.overview).run();
+    await runSql("UPDATE items SET overview = ?2 WHERE id = ?1", ids[0], row!.overview);
     expect(await tagOf(call, items)).toBe(sound);
   });
 });

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { flushBatch } from "../../src/store/activity/flush.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
-import { HOUR } from "../support/faults.ts";
+import { advanceClock, HOUR } from "../support/faults.ts";
 import { setOf } from "../support/issuers.ts";
 import { admin, client, LOGIN, makeVault, outcome, type Reply, send } from "../support/service.ts";
 import { CONSOLE } from "../support/console.ts";
@@ -14,9 +14,19 @@ import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workl
 
 /** Workload identity through the front door (contract 27.1 to 27.9). Forged tokens are in test/pure/jwt.test.ts. */
 
-afterEach(deleteIssuers);
+afterEach(async () => {
+  vi.useRealTimers();
+  await deleteIssuers();
+});
 
 const REFUSED = [401, "unauthorized"];
+
+/** A workload that a rule gives tokens without vaults. */
+async function ruledWorkload(): Promise<Workload> {
+  const workload = await makeWorkload();
+  await makeRule(workload.issuer, {});
+  return workload;
+}
 
 /** A D1 before whose second call something happens. */
 function beforeSecondCall(act: () => Promise<unknown>): { readonly env: Partial<Env> } {
@@ -75,8 +85,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("refuses with one message whatever is wrong, and the log of the admin says what", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const other = await newSigningKey("ES256", workload.key.kid);
     const now = Math.floor(Date.now() / 1000);
     const used = await workload.token();
@@ -112,8 +121,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it.each(["jwt", "access_token"])("issues the type %s when it is asked for", async (type) => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const requested_token_type = `urn:ietf:params:oauth:token-type:${type}`;
     const { status, body } = await exchange(await workload.token(), { requested_token_type });
     expect([status, body.issued_token_type]).toEqual([200, requested_token_type]);
@@ -128,8 +136,7 @@ describe("POST /v1/token-exchange", () => {
   );
 
   it.each(["\n", " ", "\r\n"])("ignores %j around the token", async (blank) => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     expect((await exchange(`${blank}${await workload.token()}${blank}`)).status).toBe(200);
   });
 
@@ -138,8 +145,7 @@ describe("POST /v1/token-exchange", () => {
     [AUDIENCE, `${AUDIENCE}/`],
     [`${AUDIENCE}/`, `${AUDIENCE}/`],
   ])("takes the audience %s for %s", async (aud, setting) => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     for (const each of [aud, ["x", aud]])
       expect((await exchange(await workload.token({ aud: each }), {}, { env: { WORKLOAD_AUDIENCE: setting } })).status).toBe(200);
     expect((await exchange(await workload.token({ aud: `${AUDIENCE}//` }))).status).toBe(401);
@@ -159,8 +165,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("takes two calls of D1, also where the issuer is not known", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     await exchange(await workload.token());
     const { count, db } = countingDatabase();
     expect((await exchange(await workload.token(), {}, { env: { DB: db } })).status).toBe(200);
@@ -200,8 +205,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("exchanges no token again whose issuer was deleted and added again", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const token = await workload.token();
     expect((await exchange(token)).status).toBe(200);
     await admin("DELETE", `/v1/admin/issuers/${workload.issuer}`);
@@ -212,8 +216,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("is limited for a rule, from however many addresses its tokens come", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const limited = { env: { TOKEN_RATE: limiterOf(2) } };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count++) statuses.push((await exchange(await workload.token(), {}, limited)).status);
@@ -236,8 +239,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("leaves no row of its token in a backup", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const { body } = await exchange(await workload.token());
     const { id } = (await client(body.access_token)("GET", "/v1/token")).body;
     const ids: unknown[] = [];
@@ -251,8 +253,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("takes the audience of WORKLOAD_AUDIENCE, where it is set", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const bindings = { env: { WORKLOAD_AUDIENCE: "item-vault" } };
     expect((await exchange(await workload.token({ aud: ["x", "item-vault"] }), {}, bindings)).status).toBe(200);
     expect((await exchange(await workload.token({ aud: AUDIENCE }), {}, bindings)).status).toBe(401);
@@ -260,8 +261,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("refuses a token from before TOKENS_NOT_BEFORE, and one of a rule from before", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const after = { env: { TOKENS_NOT_BEFORE: new Date(Date.now() + 2_000).toISOString() } };
     const now = Math.floor(Date.now() / 1000);
     const replies = [
@@ -273,8 +273,7 @@ describe("POST /v1/token-exchange", () => {
   });
 
   it("is a 507 when the database is full", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const request = { env: { DATABASE_LIMIT_MB: 100, DB: sizedDatabase(() => 97_000_000) } };
     await admin("GET", "/v1/admin/tokens", request);
     expect((await exchange(await workload.token(), {}, request)).status).toBe(507);
@@ -293,8 +292,7 @@ describe("the keys of an issuer", () => {
   });
 
   it("are fetched anew for an issuer that is deleted and made again", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     expect((await exchange(await workload.token())).status).toBe(200);
     const next = await newSigningKey("ES256");
     await workload.server.publish(setOf(next));
@@ -305,19 +303,16 @@ describe("the keys of an issuer", () => {
   });
 
   it("are used while the issuer is silent, and new ones are fetched", async () => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     expect((await exchange(await workload.token())).status).toBe(200);
     await workload.server.publish(503);
     const next = await newSigningKey("ES256");
-    vi.setSystemTime(Date.now() + 11 * 60_000);
+    advanceClock(11 * 60_000);
     expect((await exchange(await workload.token())).status).toBe(200);
     expect(outcome(await exchange(await workload.token({}, next)))).toEqual([503, "issuer_unavailable"]);
     await workload.server.publish(setOf(workload.key, next));
-    vi.setSystemTime(Date.now() + 61_000);
+    advanceClock(61_000);
     expect((await exchange(await workload.token({}, next))).status).toBe(200);
-    vi.useRealTimers();
   });
 });
 
@@ -358,23 +353,19 @@ describe("the end of a rule or an issuer", () => {
   });
 
   it("leaves nothing of tokens that have expired, and of exchanges after a day", async () => {
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     const workload = await makeWorkload();
     await makeRule(workload.issuer, { lifetime: 1 });
     const { body } = await exchange(await workload.token());
     const { id } = (await client(body.access_token)("GET", "/v1/token")).body;
-    vi.setSystemTime(Date.now() + 26 * HOUR);
+    advanceClock(26 * HOUR);
     await cleanUp(env, Date.now());
     expect((await admin("GET", `/v1/admin/tokens/${id}`)).status).toBe(404);
     expect(await env.DB.prepare("SELECT count(*) AS rows FROM exchanges").first()).toEqual({ rows: 0 });
-    vi.useRealTimers();
   });
 
   it("keeps that a token of 24 hours was used for as long as it lasts, also one of a clock that is 60 s ahead", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-    onTestFinished(() => void vi.useRealTimers());
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const now = Math.floor(Date.now() / 1000);
     const tokens = [
       await workload.token({ iat: now, exp: now + 86_400 }),
@@ -414,22 +405,6 @@ describe("a row that was changed in D1", () => {
     const reply = await exchange(await workload.token());
     expect([outcome(reply), await reasonsOf([reply])]).toEqual([REFUSED, ["old_rule"]]);
   });
-
-  it.each([
-    ["issuer", "rule", "/v1/admin/rules"],
-    ["rule", "issuer", "/v1/admin/issuers"],
-  ])("from the kind %s to %s is a broken row of a list, and costs no other one", async (from, to, path) => {
-    const workload = await makeWorkload();
-    const rule = await makeRule(workload.issuer, {});
-    const id = from === "rule" ? rule.id : workload.issuer;
-    await env.DB.prepare("UPDATE tokens SET kind = ?2 WHERE id = ?1").bind(id, to).run();
-    const { status, body } = await admin("GET", path);
-    expect([status, body.find((one: { id: string }) => one.id === id)]).toEqual([
-      200,
-      expect.objectContaining({ broken: "integrity" }),
-    ]);
-    await admin("DELETE", `/v1/admin/tokens/${id}`);
-  });
 });
 
 describe("a rewrap of the root keys between the two calls of D1", () => {
@@ -439,15 +414,8 @@ describe("a rewrap of the root keys between the two calls of D1", () => {
     await exchange(await workload.token());
     // What a rewrap changes of the row, as another request sees it.
     const change = env.DB.prepare("UPDATE tokens SET claims = 'other' WHERE id = ?1").bind(rule.id);
-    expect(
-      (
-        await exchange(
-          await workload.token(),
-          {},
-          beforeSecondCall(() => change.run()),
-        )
-      ).status,
-    ).toBe(200);
+    const between = beforeSecondCall(() => change.run());
+    expect((await exchange(await workload.token(), {}, between)).status).toBe(200);
   });
 });
 
@@ -536,8 +504,7 @@ describe("/v1/admin/issuers and /v1/admin/rules", () => {
   });
 
   it("keep the claims of the newest 50 tokens of an issuer, and of all that were used that they were", async () => {
-    const workload = await makeWorkload();
-    await makeRule(workload.issuer, {});
+    const workload = await ruledWorkload();
     const first = await workload.token();
     const unlimited = { env: { TOKEN_RATE: UNLIMITED } };
     await exchange(first, {}, unlimited);

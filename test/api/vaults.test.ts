@@ -1,10 +1,10 @@
-import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { advanceClock } from "../support/faults.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
 import { renewCoordinator } from "../support/bindings.ts";
 import { pattern } from "../support/files.ts";
+import { runSql } from "../support/sql.ts";
 import { newReceiver } from "../support/webhooks.ts";
 import { run, verifyAll } from "../verify/support/verify.ts";
 
@@ -108,9 +108,7 @@ describe("GET /v1/vaults/{v}", () => {
 
 /** Changes a character of a sealed column of a vault. */
 const flip = (vault: string, column: "name" | "description") =>
-  env.DB.prepare(`UPDATE vaults SET ${column} = ${flipped(column)} WHERE id = ?`)
-    .bind(vault)
-    .run();
+  runSql(`UPDATE vaults SET ${column} = ${flipped(column)} WHERE id = ?`, vault);
 
 /** The attribute `vault` of an Item (contract 2.23). That each answer has the name of the vault is in item-answers.test.ts. */
 describe("the vault of an Item", () => {

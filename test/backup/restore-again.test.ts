@@ -8,15 +8,12 @@ import { wrapDatabase } from "../support/bindings.ts";
 import { fullVault } from "../support/full-vault.ts";
 import { damagePart, loseEverything, restore, vaultWithItem } from "../support/restores.ts";
 import { admin } from "../support/service.ts";
+import { selectAll } from "../support/sql.ts";
 
 /** What a restore neither replaces nor loses in a database that has something, and with which backup it continues (contract 21.20 to 21.25). */
 
 const segmentsOf = async (log: string) =>
-  (
-    await env.DB.prepare("SELECT * FROM log_segments WHERE vault_id = ? ORDER BY id")
-      .bind(log)
-      .all<{ id: string; lines: string }>()
-  ).results;
+  await selectAll<{ id: string; lines: string }>("SELECT * FROM log_segments WHERE vault_id = ? ORDER BY id", log);
 
 describe("the log of a database that has more of it than the backup", () => {
   it("keeps what was read since (13.10)", async () => {

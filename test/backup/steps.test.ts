@@ -22,6 +22,7 @@ import { loadManifest } from "../../src/store/backup/load.ts";
 import { partKey } from "../../src/store/backup/object-keys.ts";
 import { stepVault } from "../../src/store/backup/vault.ts";
 import { beginVault, type VaultBackup } from "../../src/store/backup/vault-state.ts";
+import { runSql } from "../support/sql.ts";
 
 /** The steps of a backup: killed, repeated, with failing storage, and of vaults whose log does not tell what has changed (contract 21.3). */
 
@@ -175,22 +176,17 @@ async function backedUp() {
   return { vault, items, post: () => call("POST", items, { body: LOGIN }) };
 }
 
-const run = (sql: string, ...values: unknown[]) =>
-  env.DB.prepare(sql)
-    .bind(...values)
-    .run();
-
 describe("a backup", () => {
   it.each<[string, number, (vault: string) => Promise<unknown>]>([
     [
       "begins again when the log lacks an entry of a write since it began",
       2,
-      (vault) => run("UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ? AND sequence = 8", vault),
+      (vault) => runSql("UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ? AND sequence = 8", vault),
     ],
     [
       "begins again when D1 was restored to an earlier time",
       2,
-      (vault) => run("UPDATE activity SET at = at - 1 WHERE vault_id = ? AND sequence = 8", vault),
+      (vault) => runSql("UPDATE activity SET at = at - 1 WHERE vault_id = ? AND sequence = 8", vault),
     ],
     ["goes on when the vault has got other keys", 1, (vault) => addKeyInDatabase(vault)],
   ])("%s, and is whole", async (_, changedAfter, change) => {

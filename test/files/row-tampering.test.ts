@@ -5,6 +5,7 @@ import { freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
 import { client, makeToken } from "../support/service.ts";
 import { writeId } from "../../src/model/dialect.ts";
+import { runSql } from "../support/sql.ts";
 
 /**
  * The row of a File opens only in the place for which it was sealed, even if its object was copied to the other place. One that does not open
@@ -22,11 +23,6 @@ beforeEach(async () => {
   at = await freshItem();
   [one, two] = [(await at.upload(BYTES)).body.id, (await at.upload(BYTES)).body.id];
 });
-
-const sql = (text: string, ...values: unknown[]) =>
-  env.DB.prepare(text)
-    .bind(...values)
-    .run();
 
 async function copyObject(from: string, to: string) {
   await env.FILES.put(to, await (await env.FILES.get(from))!.arrayBuffer());
@@ -81,28 +77,32 @@ const answered = ({ body }: Awaited<ReturnType<typeof restoreVersion>>) => ({
 /** Changes of the row of the first File, by their names. An object is copied to where the changed row says that it is. */
 const CHANGES: Readonly<Record<string, () => Promise<unknown>>> = {
   "with the sealed text of another File": () =>
-    sql("UPDATE files SET sealed = (SELECT sealed FROM files WHERE id = ?1) WHERE id = ?2", two, one),
+    runSql("UPDATE files SET sealed = (SELECT sealed FROM files WHERE id = ?1) WHERE id = ?2", two, one),
   "as a copy of another File's row under this File's id": async () => {
     const from = await keyOf(at.vault, two);
     const columns = "(generation, size, sealed)";
-    await sql(`UPDATE files SET ${columns} = (SELECT generation, size, sealed FROM files WHERE id = ?1) WHERE id = ?2`, two, one);
+    await runSql(
+      `UPDATE files SET ${columns} = (SELECT generation, size, sealed FROM files WHERE id = ?1) WHERE id = ?2`,
+      two,
+      one,
+    );
     await copyObject(from, await keyOf(at.vault, one));
   },
   ...Object.fromEntries(
     [0, 999, 1001].map((size) => [
       `with another size: ${size}`,
-      () => sql("UPDATE files SET size = ?1 WHERE id = ?2", size, one),
+      () => runSql("UPDATE files SET size = ?1 WHERE id = ?2", size, one),
     ]),
   ),
   "with another generation": async () => {
     const from = await keyOf(at.vault, one);
-    await sql("UPDATE files SET generation = ?1 WHERE id = ?2", crypto.randomUUID(), one);
+    await runSql("UPDATE files SET generation = ?1 WHERE id = ?2", crypto.randomUUID(), one);
     await copyObject(from, await keyOf(at.vault, one));
   },
   "with an older generation and the sealed text of the newer one": async () => {
     const old = await env.DB.prepare("SELECT generation FROM files WHERE id = ?").bind(one).first("generation");
     await at.call("PUT", `${at.files}/${one}/content`, { body: BYTES, headers: lengthOf(BYTES) });
-    await sql("UPDATE files SET generation = ?1 WHERE id = ?2", old, one);
+    await runSql("UPDATE files SET generation = ?1 WHERE id = ?2", old, one);
   },
 };
 
@@ -114,7 +114,7 @@ describe("the row of a File", () => {
 
   it("does not open in another Item of the vault; the Item from which it was taken is still served", async () => {
     const { body: item } = await at.call("POST", at.items, { body: { title: "Other", category: "DOCUMENT" } });
-    await sql("UPDATE files SET item_id = ?1 WHERE id = ?2", item.id, one);
+    await runSql("UPDATE files SET item_id = ?1 WHERE id = ?2", item.id, one);
     const path = `${at.items}/${item.id}`;
     const download: Place["download"] = (file, request) => at.download(`../../${item.id}/files/${file}`, request);
     await expectIntegrityFailures(one, { ...at, path, files: `${path}/files`, download }, []);
@@ -124,7 +124,7 @@ describe("the row of a File", () => {
   it("does not open in another vault", async () => {
     const other = await freshItem();
     const key = await keyOf(at.vault, one);
-    await sql("UPDATE files SET vault_id = ?1, item_id = ?2 WHERE id = ?3", other.vault, other.item, one);
+    await runSql("UPDATE files SET vault_id = ?1, item_id = ?2 WHERE id = ?3", other.vault, other.item, one);
     await copyObject(key, await keyOf(other.vault, one));
     await expectIntegrityFailures(one, other, []);
   });
@@ -132,7 +132,7 @@ describe("the row of a File", () => {
   it("does not open under another id", async () => {
     const id = crypto.randomUUID();
     const key = await keyOf(at.vault, one);
-    await sql("UPDATE files SET id = ?1 WHERE id = ?2", id, one);
+    await runSql("UPDATE files SET id = ?1 WHERE id = ?2", id, one);
     await copyObject(key, await keyOf(at.vault, id));
     await expectIntegrityFailures(id, at, [two]);
   });
@@ -142,13 +142,13 @@ describe("the row of a File", () => {
     const places = Array.from({ length: sealed.replaceAll("=", "").length - 1 }, (_, index) => index);
     for (const index of sample(places, 8)) {
       const changed = sealed.slice(0, index) + (sealed[index] === "A" ? "B" : "A") + sealed.slice(index + 1);
-      await sql("UPDATE files SET sealed = ?1 WHERE id = ?2", changed, one);
+      await runSql("UPDATE files SET sealed = ?1 WHERE id = ?2", changed, one);
       expect([index, (await at.call("GET", `${at.files}/${one}`)).body]).toEqual([index, INTEGRITY]);
     }
   });
 
   describe("that does not open", () => {
-    beforeEach(() => sql("UPDATE files SET size = 1 WHERE id = ?1", one));
+    beforeEach(() => runSql("UPDATE files SET size = 1 WHERE id = ?1", one));
 
     const EDIT = [{ op: "replace", path: "/title", value: "Renamed" }];
     const WRITES: [string, () => Promise<{ status: number }>][] = [
@@ -190,7 +190,7 @@ describe("the row of a File", () => {
       const edits = ["a", "b", "c"].map((value) => [{ op: "replace", path: "/title", value }]);
       const write = async (place: number) => (await at.call("PATCH", at.path, { body: edits[place] })).body.brokenFiles;
       expect(await write(0)).toEqual([one]);
-      await sql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
+      await runSql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
       const broken = [await write(1), (await namesOf()).brokenFiles, await write(2)];
       expect(broken).toEqual([undefined, undefined, undefined]);
       expect([(await namesOf()).files.toSorted(), (await at.download(one)).status]).toEqual([[one, two].toSorted(), 200]);
@@ -200,21 +200,21 @@ describe("the row of a File", () => {
       const { headers } = await at.call("GET", at.path);
       const request = { headers: { "If-None-Match": headers.get("ETag")! } };
       expect((await at.call("GET", at.path, request)).status).toBe(200);
-      await sql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
+      await runSql("UPDATE files SET size = ?1 WHERE id = ?2", BYTES.length, one);
       expect((await at.call("GET", at.path, request)).status).toBe(304);
     });
 
     it("is a 500 integrity for the repeated upload that has made it, and the second content is not kept", async () => {
       const request = { headers: { "Idempotency-Key": crypto.randomUUID() } };
       const { body } = await at.upload(BYTES, "?name=g", request);
-      await sql("UPDATE files SET size = 1 WHERE id = ?1", body.id);
+      await runSql("UPDATE files SET size = 1 WHERE id = ?1", body.id);
       const before = await objectsOf(at.vault);
       expect((await at.upload(BYTES, "?name=g", request)).body).toEqual(INTEGRITY);
       expect(await objectsOf(at.vault)).toEqual(before);
     });
 
     it("is deleted under an id whose case is damaged", async () => {
-      await sql("UPDATE files SET id = upper(id) WHERE id = ?1", one);
+      await runSql("UPDATE files SET id = upper(id) WHERE id = ?1", one);
       expect((await namesOf()).brokenFiles).toEqual([one.toUpperCase()]);
       expect((await at.call("DELETE", `${at.files}/${one}`)).status).toBe(204);
       expect((await namesOf()).brokenFiles).toBeUndefined();
@@ -242,7 +242,7 @@ describe("the row of a File", () => {
     async (place) => {
       await at.upload(BYTES); // version 4
       const [damaged, sound] = place === 0 ? [one, two] : [two, one];
-      await sql("UPDATE files SET generation = (SELECT generation FROM files WHERE id = ?1) WHERE id = ?2", sound, damaged);
+      await runSql("UPDATE files SET generation = (SELECT generation FROM files WHERE id = ?1) WHERE id = ?2", sound, damaged);
       const restored = await at.call("POST", `${at.path}/versions/3/restore`);
       const names = { files: [sound], brokenFiles: [damaged] };
       expect(restored).toMatchObject({ status: 200, body: { files: [{ id: sound }], brokenFiles: [damaged] } });
@@ -258,7 +258,7 @@ describe("the row of a File", () => {
     });
 
     it("that does not open, is answered as what the Item then has", async () => {
-      await sql("UPDATE files SET size = 1 WHERE id = ?1", one);
+      await runSql("UPDATE files SET size = 1 WHERE id = ?1", one);
       expect((await namesOf(`${at.path}/versions/3`)).brokenFiles).toBeUndefined();
       const restored = answered(await restoreVersion(3));
       const { files, brokenFiles } = await namesOf();
@@ -267,7 +267,7 @@ describe("the row of a File", () => {
 
     it("is the row that returns", async () => {
       await at.call("DELETE", `${at.files}/${one}`); // version 6
-      await sql("UPDATE file_versions SET size = 1 WHERE id = ?1 AND until = 4", one);
+      await runSql("UPDATE file_versions SET size = 1 WHERE id = ?1 AND until = 4", one);
       expect(answered(await restoreVersion(5))).toEqual({ files: [one, two].toSorted(), brokenFiles: undefined });
       expect((await namesOf()).brokenFiles).toBeUndefined();
       expect((await at.download(one)).status).toBe(200);
@@ -275,7 +275,7 @@ describe("the row of a File", () => {
   });
 
   it("that does not open neither breaks the list of Items nor prevents the deletion of its Item", async () => {
-    await sql("UPDATE files SET size = 1 WHERE id = ?1", one);
+    await runSql("UPDATE files SET size = 1 WHERE id = ?1", one);
     expect((await at.call("GET", at.items)).body).toHaveLength(1);
     expect((await at.call("DELETE", at.path)).status).toBe(204);
     expect((await at.call("GET", at.items)).body).toEqual([]);

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { renewCoordinator } from "../support/bindings.ts";
 import { flipped } from "../verify/support/vault.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
+import { runSql, selectAll, selectFirst } from "../support/sql.ts";
 
 /**
  * The associated data binds a sealed text to its place, so an attacker who can write to D1 cannot move secrets: a text that
@@ -26,10 +27,6 @@ const make = async (title: string): Promise<string> =>
   (await call("POST", items, { body: { ...LOGIN, title, fields: [{ purpose: "PASSWORD", value: `secret of ${title}` }] } })).body
     .id;
 
-const sql = (text: string, ...values: unknown[]) =>
-  env.DB.prepare(text)
-    .bind(...values)
-    .run();
 const read = async (id: string) => (await call("GET", `${items}/${id}`)).body;
 
 /** Why the webhooks of a vault do not open, if they do not. */
@@ -51,24 +48,22 @@ describe("a sealed text", () => {
     ["in another spelling: with a line feed at its end", "details = details || char(10)"],
     ["in another spelling: with padding that is too long", "details = details || '===='"],
   ])("does not open %s", async (_, columns) => {
-    const { meta } = await sql(`UPDATE items SET ${columns} WHERE id = ?1 AND ?2 <> ''`, one, two);
+    const { meta } = await runSql(`UPDATE items SET ${columns} WHERE id = ?1 AND ?2 <> ''`, one, two);
     expect(meta.changes).toBe(1);
     expect(await read(one)).toEqual(INTEGRITY);
     expect((await read(two)).title).toBe("Two");
   });
 
   it("does not open at another version, so that an old text cannot replace the current one", async () => {
-    const old = await env.DB.prepare("SELECT overview, details FROM items WHERE id = ?")
-      .bind(one)
-      .first<Record<string, string>>();
+    const old = await selectFirst<Record<string, string>>("SELECT overview, details FROM items WHERE id = ?", one);
     await call("PATCH", `${items}/${one}`, { body: [{ op: "replace", path: "/title", value: "New" }] });
-    await sql("UPDATE items SET overview = ?1, details = ?2 WHERE id = ?3", old!["overview"], old!["details"], one);
+    await runSql("UPDATE items SET overview = ?1, details = ?2 WHERE id = ?3", old!["overview"], old!["details"], one);
     expect(await read(one)).toEqual(INTEGRITY);
   });
 
   it("does not open in another vault", async () => {
     const other = await freshVault();
-    await sql("UPDATE items SET vault_id = ?1 WHERE id = ?2", other.vault, one);
+    await runSql("UPDATE items SET vault_id = ?1 WHERE id = ?2", other.vault, one);
     expect((await other.call("GET", `${other.items}/${one}`)).body).toEqual(INTEGRITY);
   });
 
@@ -76,44 +71,44 @@ describe("a sealed text", () => {
     const { id } = (await admin("POST", `/v1/admin/vaults/${vault}/webhooks`, { body: { url: "https://hooks.example.com" } }))
       .body;
     const other = await freshVault();
-    await sql("INSERT INTO webhooks SELECT vault_id, ?2, sealed, 1 FROM webhooks WHERE id = ?1", id, crypto.randomUUID());
-    await sql("INSERT INTO webhooks SELECT ?2, id, sealed, 1 FROM webhooks WHERE id = ?1 AND created_at > 1", id, other.vault);
+    await runSql("INSERT INTO webhooks SELECT vault_id, ?2, sealed, 1 FROM webhooks WHERE id = ?1", id, crypto.randomUUID());
+    await runSql("INSERT INTO webhooks SELECT ?2, id, sealed, 1 FROM webhooks WHERE id = ?1 AND created_at > 1", id, other.vault);
     expect([await brokenOf(vault), await brokenOf(other.vault)]).toEqual([["integrity", undefined], ["integrity"]]);
   });
 
   it("does not open under another id", async () => {
     const id = crypto.randomUUID();
-    await sql("UPDATE items SET id = ?1 WHERE id = ?2", id, one);
+    await runSql("UPDATE items SET id = ?1 WHERE id = ?2", id, one);
     expect(await read(id)).toEqual(INTEGRITY);
   });
 
   it("of a vault does not open in another, nor at another version", async () => {
     const other = await freshVault();
-    await sql("UPDATE vaults SET name = (SELECT name FROM vaults WHERE id = ?1) WHERE id = ?2", vault, other.vault);
+    await runSql("UPDATE vaults SET name = (SELECT name FROM vaults WHERE id = ?1) WHERE id = ?2", vault, other.vault);
     expect((await other.call("GET", `/v1/vaults/${other.vault}`)).body).toEqual(INTEGRITY);
-    await sql("UPDATE vaults SET attribute_version = 7 WHERE id = ?1", vault);
+    await runSql("UPDATE vaults SET attribute_version = 7 WHERE id = ?1", vault);
     expect((await call("GET", `/v1/vaults/${vault}`)).body).toEqual(INTEGRITY);
   });
 
   it("of a vault's name does not open as its description", async () => {
     const other = await freshVault();
-    await sql("UPDATE vaults SET description = name WHERE id = ?1", other.vault);
+    await runSql("UPDATE vaults SET description = name WHERE id = ?1", other.vault);
     expect((await other.call("GET", `/v1/vaults/${other.vault}`)).body).toEqual(INTEGRITY);
   });
 
   it("of a token does not open in another token's row", async () => {
     const [a, b] = [await makeToken({ [vault]: "r" }, { name: "a" }), await makeToken({ [vault]: "r" }, { name: "b" })];
-    await sql("UPDATE tokens SET sealed = (SELECT sealed FROM tokens WHERE id = ?1) WHERE id = ?2", a.id, b.id);
+    await runSql("UPDATE tokens SET sealed = (SELECT sealed FROM tokens WHERE id = ?1) WHERE id = ?2", a.id, b.id);
     const tokens: { id: string; broken?: string }[] = (await admin("GET", "/v1/admin/tokens")).body;
     expect(tokens.filter(({ broken }) => broken !== undefined)).toMatchObject([{ id: b.id, broken: "integrity" }]);
-    await sql("DELETE FROM tokens WHERE id = ?1", b.id);
+    await runSql("DELETE FROM tokens WHERE id = ?1", b.id);
   });
 
   it("of an idempotency record does not open for another operation", async () => {
     const headers = { "Idempotency-Key": "once" };
     const body = { ...LOGIN, title: "Three" };
     await call("POST", items, { body, headers });
-    await sql("UPDATE replays SET id = substr(id, 1, 35) || iif(substr(id, 36) = '0', '1', '0') WHERE vault_id = ?1", vault);
+    await runSql("UPDATE replays SET id = substr(id, 1, 35) || iif(substr(id, 36) = '0', '1', '0') WHERE vault_id = ?1", vault);
     expect((await call("POST", items, { body, headers })).body).toEqual(INTEGRITY);
   });
 });
@@ -121,7 +116,7 @@ describe("a sealed text", () => {
 describe("the wrapped keys of a vault", () => {
   it("do not unwrap in another vault, even if its sealed data was copied with them", async () => {
     const other = await freshVault();
-    await sql(
+    await runSql(
       `UPDATE vaults SET (keys, name, description) =
          (SELECT keys, name, description FROM vaults WHERE id = ?1) WHERE id = ?2`,
       vault,
@@ -133,21 +128,21 @@ describe("the wrapped keys of a vault", () => {
 
 describe("a list", () => {
   it("has an entry of a record that does not open, without any part of it", async () => {
-    await sql("UPDATE items SET overview = details WHERE id = ?1", one);
+    await runSql("UPDATE items SET overview = details WHERE id = ?1", one);
     const { body } = await call("GET", items);
     expect(body).toContainEqual({ id: one, vault: { id: vault }, version: 1, broken: "integrity" });
     expect(body).toContainEqual(expect.objectContaining({ id: two, title: "Two" }));
   });
 
   it("opens no details, and is served even if those of every Item are damaged", async () => {
-    await sql("UPDATE items SET details = 'damaged' WHERE vault_id = ?1", vault);
+    await runSql("UPDATE items SET details = 'damaged' WHERE vault_id = ?1", vault);
     expect((await call("GET", items)).body).toHaveLength(2);
   });
 });
 
 describe("a write to a record that does not open", () => {
   it("is refused, changes nothing, and does not prevent another write", async () => {
-    await sql("UPDATE items SET details = overview WHERE id = ?1", one);
+    await runSql("UPDATE items SET details = overview WHERE id = ?1", one);
     await renewCoordinator(vault, {});
     const body = [{ op: "replace", path: "/title", value: "New" }];
     const replies = await Promise.all([one, two].map((id) => call("PATCH", `${items}/${id}`, { body })));
@@ -158,12 +153,12 @@ describe("a write to a record that does not open", () => {
 
 it("a token whose row was deleted is refused", async () => {
   const { id, token } = await makeToken({ [vault]: "r" });
-  await sql("DELETE FROM tokens WHERE id = ?1", id);
+  await runSql("DELETE FROM tokens WHERE id = ?1", id);
   expect((await client(token)("GET", items)).status).toBe(401);
 });
 
 it("a row whose id was changed to upper case does not open", async () => {
-  await sql("UPDATE items SET id = upper(id) WHERE id = ?1", one);
+  await runSql("UPDATE items SET id = upper(id) WHERE id = ?1", one);
   const { body } = await call("GET", items);
   expect(body).toContainEqual({ id: one.toUpperCase(), vault: { id: vault }, version: 1, broken: "integrity" });
   expect(body).not.toContainEqual(expect.objectContaining({ title: "One" }));
@@ -176,9 +171,7 @@ it("an idempotency record does not open for the key of another token", async () 
   const key = await env.DB.prepare("SELECT key FROM replays WHERE vault_id = ?").bind(vault).first("key");
   await other("POST", items, { body: LOGIN, headers });
   // Replaces the record of the other token by that of the first one.
-  const { results } = await env.DB.prepare("DELETE FROM replays WHERE vault_id = ? AND key <> ? RETURNING key")
-    .bind(vault, key)
-    .all();
-  await sql("UPDATE replays SET key = ?1 WHERE vault_id = ?2", results[0]!["key"], vault);
+  const results = await selectAll("DELETE FROM replays WHERE vault_id = ? AND key <> ? RETURNING key", vault, key);
+  await runSql("UPDATE replays SET key = ?1 WHERE vault_id = ?2", results[0]!["key"], vault);
   expect((await other("POST", items, { body: LOGIN, headers })).body).toEqual(INTEGRITY);
 });

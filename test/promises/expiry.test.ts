@@ -14,6 +14,7 @@ import { objectsOf, pattern } from "../support/files.ts";
 import { runHourly as run } from "../support/jobs.ts";
 import { passDays } from "../support/restore.ts";
 import { admin, LOGIN, makeVault } from "../support/service.ts";
+import { runSql, selectAll, selectFirst } from "../support/sql.ts";
 import { ageVault, countsOf, freshWriter, keeping, rowsOf, unwrap } from "../support/versions.ts";
 
 /** Expiry (contract 14.13): a job of the hourly run lets coordinators destroy what is kept beyond the settings. */
@@ -49,10 +50,8 @@ const NOTHING = { versions: [], files: [], ended: [], deleted: undefined };
 /** The sealed texts of the versions of an Item. */
 const textsOf = async (item: string): Promise<string[]> =>
   (
-    await env.DB.prepare("SELECT overview, details FROM item_versions WHERE item_id = ?")
-      .bind(item)
-      .all<{ overview: string; details: string }>()
-  ).results.flatMap(({ overview, details }) => [overview, details]);
+    await selectAll<{ overview: string; details: string }>("SELECT overview, details FROM item_versions WHERE item_id = ?", item)
+  ).flatMap(({ overview, details }) => [overview, details]);
 
 /** How many of the texts are anywhere in D1. */
 const countFound = async (texts: readonly string[]): Promise<number> => {
@@ -155,11 +154,7 @@ describe("a lowered VERSIONS_KEPT", () => {
     const { vault } = await writtenItem(6);
     await rebindCoordinator(vault, keeping(2, 30));
     const entries = async () =>
-      (
-        await env.DB.prepare("SELECT action, event, version FROM activity WHERE vault_id = ? AND actor = ?")
-          .bind(vault, SERVICE)
-          .all()
-      ).results;
+      await selectAll("SELECT action, event, version FROM activity WHERE vault_id = ? AND actor = ?", vault, SERVICE);
     await run(keeping(2, 30));
     expect(await entries()).toEqual([{ action: "DELETE", event: "version_destroyed", version: null }]);
     await run(keeping(2, 30));
@@ -185,7 +180,7 @@ describe("versions of an Item whose row is lost", () => {
     expect((await call("GET", `${path}/versions/1`)).status).toBe(404);
     expect((await call("GET", `/v1/vaults/${vault}/deleted-items/${item}`)).status).toBe(404);
     expect((await rows()).versions).toEqual([1, 2, 3]);
-    await env.DB.prepare("UPDATE vaults SET versions_kept = 99 WHERE id = ?").bind(vault).run();
+    await runSql("UPDATE vaults SET versions_kept = 99 WHERE id = ?", vault);
     await run(keeping(1, 0));
     expect((await rows()).versions).toEqual([1, 2, 3]);
     expect((await call("GET", items)).body).toEqual([]);
@@ -203,7 +198,7 @@ async function seedExpired(vault: string, count: number): Promise<void> {
 }
 
 const countDeleted = async (vault: string) =>
-  (await env.DB.prepare("SELECT count(*) AS n FROM deleted_items WHERE vault_id = ?").bind(vault).first<{ n: number }>())!.n;
+  (await selectFirst<{ n: number }>("SELECT count(*) AS n FROM deleted_items WHERE vault_id = ?", vault))!.n;
 
 /** A namespace whose coordinators have another `expire`. */
 const expiring = (expire: (vault: string, call: () => Promise<unknown>) => Promise<unknown>): Partial<Env> =>
@@ -275,10 +270,10 @@ describe("a run", () => {
     await renewCoordinator(vault, {});
     const first = "SELECT min(id) FROM deleted_items WHERE vault_id = ?";
     const refused = (await env.DB.prepare(first).bind(vault).first<string>("min(id)"))!;
-    await env.DB.prepare(
+    await runSql(
       `CREATE TRIGGER refuse BEFORE DELETE ON item_versions WHEN old.item_id = '${refused}' BEGIN SELECT raise(ABORT, 'too big'); END`,
-    ).run();
-    const jobs = await run().finally(() => env.DB.prepare("DROP TRIGGER refuse").run());
+    );
+    const jobs = await run().finally(() => runSql("DROP TRIGGER refuse"));
     expect(jobs).toMatchObject([{ state: "done", findings: [{ kind: "vault_skipped", vault }] }]);
     const left = await countDeleted(vault);
     expect(left).toBe(1);
@@ -365,7 +360,7 @@ describe("the write that expires an Item", () => {
 
   it.each([0, 1])("leaves an Item that was deleted before its vault was created, at the time %d", async (time) => {
     const { vault, item, rows } = await deletedItem(0);
-    await env.DB.prepare("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1").bind(vault, time).run();
+    await runSql("UPDATE deleted_items SET deleted_at = ?2 WHERE vault_id = ?1", vault, time);
     await renewCoordinator(vault, {});
     const before = await rows();
     const expired = await deletedItem(31);

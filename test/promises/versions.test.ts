@@ -13,6 +13,7 @@ import { inOneGroup } from "../support/group.ts";
 import { runs } from "../support/runs.ts";
 import { LOGIN } from "../support/service.ts";
 import { flipped } from "../verify/support/vault.ts";
+import { runSql, selectAll, selectFirst } from "../support/sql.ts";
 import { countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
 
 /**
@@ -80,7 +81,7 @@ it("each of them is in the log once, with its event (contract 14.18)", async () 
   await apply({ kind: "destroy-item", item });
   const sql =
     "SELECT action, version, event FROM activity WHERE vault_id = ? AND item_id IS NOT NULL AND result = 'SUCCESS' ORDER BY sequence";
-  const { results } = await env.DB.prepare(sql).bind(vault).all();
+  const results = await selectAll(sql, vault);
   expect(results.map(({ action, version, event }) => [action, version, event])).toEqual([
     ["CREATE", 1, null],
     ["UPDATE", 2, null],
@@ -109,7 +110,7 @@ it("a write that is sent again after its version became an earlier one, in a vau
   };
   expect((await env.COORDINATOR.getByName(vault).write(operation)).ok).toBe(true);
   await patch("3");
-  await env.DB.prepare("UPDATE vaults SET updated_at = 0 WHERE id = ?").bind(vault).run();
+  await runSql("UPDATE vaults SET updated_at = 0 WHERE id = ?", vault);
   const { count, db } = countingDatabase();
   await renewCoordinator(vault, { DB: wrapDatabase(db, { before: () => expect(count.calls).toBeLessThan(9) }) });
   expect(kindOf(await env.COORDINATOR.getByName(vault).write(operation))).toBe("overtaken");
@@ -119,9 +120,7 @@ it("a write that is sent again after its version became an earlier one, in a vau
 it("an Item that does not open leaves the counts as the rows are when it is deleted (contract 12.6)", async () => {
   const { vault, path, call, upload } = await freshItem();
   await upload(pattern(10));
-  await env.DB.prepare(`UPDATE items SET details = ${flipped("details")} WHERE vault_id = ?`)
-    .bind(vault)
-    .run();
+  await runSql(`UPDATE items SET details = ${flipped("details")} WHERE vault_id = ?`, vault);
   await evictDurableObject(env.COORDINATOR.getByName(vault));
   expect((await call("DELETE", path)).status).toBe(204);
   expect(await differencesIn(vault)).toMatchObject({ sealedBytes: 0 });
@@ -151,7 +150,7 @@ const SQL = `
       SELECT id FROM items WHERE vault_id = ?1 UNION SELECT id FROM deleted_items WHERE vault_id = ?1)) AS withoutItem
   FROM vaults WHERE id = ?1`;
 
-const differencesIn = async (vault: string) => (await env.DB.prepare(SQL).bind(vault).first<Record<string, number>>())!;
+const differencesIn = async (vault: string) => (await selectFirst<Record<string, number>>(SQL, vault))!;
 
 const kinds = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom("patch", "add", "restore", "restore item") },
@@ -230,11 +229,10 @@ it("the rows of versions, Files and deleted Items agree with each other and with
       expect(differences).toEqual(Object.fromEntries(Object.keys(differences).map((name) => [name, 0])));
     }
     for (const item of ids) await apply({ kind: "restore-item", item });
-    const { results } = await env.DB.prepare(
+    const results = await selectAll<{ item_id: string; version: number }>(
       "SELECT item_id, version FROM item_versions WHERE vault_id = ? AND item_id IN (SELECT id FROM items)",
-    )
-      .bind(vault)
-      .all<{ item_id: string; version: number }>();
+      vault,
+    );
     for (const { item_id: item, version } of results) {
       const restored = await apply({ kind: "restore-version", item, version });
       // A restoration drops the oldest version, which may be the next one of the list.

@@ -7,6 +7,7 @@ import { JOBS } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
 import { run, verifyAll } from "./support/verify.ts";
+import { selectAll, selectFirst } from "../support/sql.ts";
 
 /** The counts of a vault after the loss of Items, and after their return (contract 21.28, 22.5). */
 
@@ -46,12 +47,11 @@ const retitle = async (call: Client, path: string, value = "Second") =>
 const forgetLog = (vault: string) => run("DELETE FROM activity WHERE vault_id = ?1", vault);
 
 const countsOf = (vault: string) =>
-  env.DB.prepare(
+  selectFirst<{ items: number; deleted: number }>(
     `SELECT items - (SELECT count(*) FROM items WHERE vault_id = vaults.id) AS items,
        deleted - (SELECT count(*) FROM deleted_items WHERE vault_id = vaults.id) AS deleted FROM vaults WHERE id = ?`,
-  )
-    .bind(vault)
-    .first<{ items: number; deleted: number }>();
+    vault,
+  );
 
 const left = async (vault: string) => (await verifyAll({ vault, repair: true })).findings.filter(({ repaired }) => !repaired);
 
@@ -178,9 +178,7 @@ describe("a POST with the Item-Id of an Item of which rows are left", () => {
     await loseRow(vault, one);
     const reply = await call("POST", items, { body: LOGIN, headers: { "Item-Id": one } });
     expect(reply).toMatchObject({ status: 409 });
-    expect((await env.DB.prepare("SELECT version FROM item_versions WHERE item_id = ?").bind(one).all()).results).toEqual([
-      { version: 1 },
-    ]);
+    expect(await selectAll("SELECT version FROM item_versions WHERE item_id = ?", one)).toEqual([{ version: 1 }]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { env } from "cloudflare:workers";
 import type { Checked, Finding } from "../../../src/model/finding.ts";
 import { findingsOf, runJob, serviceWith } from "../../support/jobs.ts";
 import type { Request_ } from "../../support/service.ts";
@@ -28,8 +27,4 @@ export async function verifyAll(options: Options = {}, bindings: Request_["env"]
 /** What a finding names, for comparisons. */
 export const namesOf = ({ findings }: Run) => findings.map(({ detail: _detail, repairable: _repairable, ...rest }) => rest);
 
-/** One statement on D1. */
-export const run = (sql: string, ...values: unknown[]) =>
-  env.DB.prepare(sql)
-    .bind(...values)
-    .run();
+export { runSql as run } from "../../support/sql.ts";
