@@ -45,8 +45,9 @@ export async function tryObject<C, T>(
 const FINAL: ReadonlySet<FailureKind> = new Set(["overtaken", "idempotency"]);
 
 /**
- * Returns true if a failure also holds for the try before. That try's object may still be running the call and find another state, so a write
- * refused here can take effect there. For other calls, a failure does not hold if it states that nothing happened (contract 10.14).
+ * Returns true if a failure also holds for the previous try. That try's object may still be running the call in another state, so a write
+ * that is refused here can still take effect there. For other calls, a failure does not hold if it states that nothing happened (contract
+ * 10.14).
  */
 function isFinal(failure: Failure, lost: Lost): boolean {
   if (lost === "uncertain") return FINAL.has(failure.kind);

@@ -16,8 +16,8 @@ import { ruleClaims } from "../model/workload-rule.ts";
 
 /**
  * The JSON bodies of requests. The service parses them with these schemas, and the document derives theirs from them
- * (src/api/openapi/schemas/body.ts). An unknown attribute is an error: a misspelled restriction would otherwise widen a token. Those of Items are in
- * src/model/item-input.ts, because a PATCH parses their parts one by one.
+ * (src/api/openapi/schemas/body.ts). An unknown attribute is an error: a misspelled restriction would otherwise widen a token. The parsers
+ * of Items are in src/model/item-input.ts, because a PATCH parses their parts one by one.
  */
 
 /** The name of a vault or token. */

@@ -2,8 +2,8 @@ import type { Permission } from "../model/permission.ts";
 import type { Operation } from "./operation.ts";
 
 /**
- * The APIs of other products that the service also serves, where the setting DOORS names them. They are not in the catalogue of the API's own
- * operations (operations.ts): the OpenAPI document and its clients would then have the shapes of other products.
+ * The APIs of other products that the service also serves, where the setting DOORS names them. They are not in the catalogue of the API's
+ * own operations (operations.ts): otherwise the OpenAPI document and its clients would have the shapes of other products.
  */
 
 /** The base of the read API of Vault KV v2 (contract 29). */
@@ -12,7 +12,7 @@ export const VAULT_DOOR = "/vault/v1";
 /** A cookie is never accepted. */
 const BY_TOKEN = { by: "token", direct: true } as const;
 
-/** An operation below `/vault`. A POST is also served as PUT, which the clients in Go send. */
+/** A POST is also served as PUT, which the clients in Go send. A POST is also served as PUT, which the clients in Go send. */
 type KvOperation = Operation & {
   /** The permission that the token needs in the vault that the path names. */
   readonly needs?: Permission;

@@ -28,7 +28,7 @@ const LIST_IN_SESSION: GuardedAccess = { by: "session", permission: "l", outside
 
 /** A write to an Item that exists. */
 const CHANGE = { conditional: true, idempotent: true } as const;
-/** A write to a deleted Item: no version of it is current, so it is not conditional. */
+/** A write to a deleted Item: no version of it is current, so the write is not conditional. */
 const CHANGE_DELETED = { deleted: true, idempotent: true } as const;
 
 /** Common attributes of the operations on a resource of the admin. */

@@ -97,7 +97,7 @@ async function answer(call: BindingCall, store: Store, references: unknown): Pro
   if (token === undefined) return fail("unauthorized");
   const parsed = parseReferences({ references });
   if (!parsed.ok) return parsed;
-  // Before any I/O. The id alone would count for the token of a client, which the props may also name.
+  // Before any I/O. The id alone would also match the token of a client, which the props may name.
   const limited = await limitToken(call.env, `binding/${token}`, call.now, Math.max(1, parsed.value.length));
   if (limited) return limited;
   const answered = await readWithToken(store, token, async (claims) => {

@@ -4,8 +4,8 @@ import { dayKey, type Keyring } from "./keyring.ts";
 import { NOWHERE, open, seal } from "./seal.ts";
 
 /**
- * Bookmarks of the database on their way to clients and back (contract 8.14): `<id of a root key>.<day>.<sealed text>`. A bookmark in plain text
- * could be invented, and would show how much all tokens write.
+ * Bookmarks of the database, as clients get and send them (contract 8.14): `<id of a root key>.<day>.<sealed text>`. A bookmark in plain
+ * text could be invented, and would show how much all tokens write.
  */
 
 const associatedData = (key: string) => ({ kind: "bookmark", vault: NOWHERE, record: NOWHERE, version: 0, key }) as const;

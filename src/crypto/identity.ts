@@ -5,7 +5,7 @@ import type { VerifiedJwt } from "./jwt.ts";
 
 /** The people of verified tokens: of Cloudflare Access, and of ID tokens (OpenID Connect Core 1.0 section 2). */
 
-/** Somebody whom an issuer has authenticated. Whether this service knows them is not said. */
+/** Somebody whom an issuer has authenticated. It does not reveal whether this service knows them. */
 export interface Identity {
   /** `iss` and `sub`: they name the account for good, as the email does not. */
   readonly issuer: string;

@@ -6,7 +6,7 @@ import { KEY_ID_MAX, type WorkloadAlgorithm, type WorkloadKey } from "../model/w
 
 /** The JWTs (RFC 7519) of other issuers, signed with RS256 or ES256 (RFC 7518 section 3.1): tokens of workloads and of Cloudflare Access. */
 
-/** Why a token is refused. Only the log gets the word: nothing of the token is in it. */
+/** Why a token is refused. Only the log gets the word, which contains nothing of the token. */
 const JWT_FAULTS = [
   "malformed", // the text is not three parts of base64url, or a part is not what it must be
   "header",
@@ -64,7 +64,10 @@ const JTI_MAX = 255;
 const ALGORITHMS: ReadonlySet<unknown> = new Set<WorkloadAlgorithm>(["RS256", "ES256"]);
 /** Parameters that name or bring a key, or ask for more than a signature (RFC 7515 section 4.1, RFC 7797, RFC 7516). None is followed. */
 const FOREIGN = ["jku", "jwk", "x5u", "x5c", "crit", "b64", "zip"];
-/** The types of tokens that are for the service (RFC 7519 section 5.1, RFC 9068 section 2.1), in small letters. Others, such as logout tokens, are not. */
+/**
+ * The types of tokens that are for the service (RFC 7519 section 5.1, RFC 9068 section 2.1), in small letters. Other types, such as logout
+ * tokens, are not.
+ */
 const TYPES: ReadonlySet<unknown> = new Set([undefined, "jwt", "at+jwt"]);
 
 const refuse = (fault: JwtFault) => ({ ok: false, fault }) as const;

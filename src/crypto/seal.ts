@@ -104,7 +104,7 @@ export interface SealOptions {
   /** The number of the key of a vault; absent for a key of the service. */
   readonly number?: number | undefined;
   /**
-   * The first bytes of the nonce, for a caller that has to know them before: `NONCE_PREFIX_BYTES` random bytes, drawn for this one text
+   * The first bytes of the nonce, for a caller that must know them in advance: `NONCE_PREFIX_BYTES` random bytes, drawn for this one text
    * (docs/design/reads.md).
    */
   readonly prefix?: Uint8Array | undefined;

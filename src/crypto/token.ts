@@ -57,7 +57,7 @@ export interface Claims extends NarrowClaims {
   readonly since?: number | undefined;
 }
 
-/** A terminal that has got a token. The program may send any text as its name. */
+/** A terminal that received a token. The program may send any text as its name. */
 export interface Terminal {
   readonly address: string;
   readonly program: string;

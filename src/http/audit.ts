@@ -60,7 +60,7 @@ export function adminEntry(
 ): Activity {
   const what = { log: NOWHERE, action, result, resource, item: id, version: null };
   const admin = c.get("admin");
-  // An administrator acts as the person; a token that only reads backups is below nobody.
+  // An administrator acts as the person; a token that only reads backups has no person above it.
   const who = admin
     ? { actor: rootOf(admin), origin: { ...originOf(c), token: admin.id } }
     : { actor: ADMIN, origin: originOf(c) };

@@ -40,7 +40,7 @@ async function readWithinBounds(request: Request, limit: number, share: Share | 
   const tooLarge = fail("body_too_large", String(limit));
   const declared = request.headers.get("Content-Length");
   if (declared !== null) {
-    // The runtime holds the body to the length that it declares.
+    // The runtime enforces the declared length of the body.
     if (!(Number(declared) <= limit)) return tooLarge;
     const admitted = admitBytes(share, Number(declared));
     return admitted.ok ? ok(new Uint8Array(await request.arrayBuffer())) : admitted;

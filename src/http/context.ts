@@ -30,7 +30,7 @@ const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
 /** Returns true if the request came to this machine: the service runs in `npm start` or `wrangler dev`. */
 export const isLocal = (c: Context): boolean => LOCAL.has(new URL(c.req.url).hostname);
 
-/** Gives a request a new id. It has to happen before the response exists. */
+/** Gives a request a new id. It must happen before the response exists. */
 export function setRequestId(c: Context): string {
   const id = createRequestId(Date.now());
   c.set("requestId", id);

@@ -65,7 +65,7 @@ async function answer(route: Route, caller: Caller, target: Target): Promise<Res
   const parsed = await parseCall(route, caller, target);
   if (!parsed.ok) return refuseInOrder(route, caller, target, parsed);
   const { call, input } = parsed.value;
-  // The request has counted as one already.
+  // The request has already counted as one.
   const more = (route.requests?.(input) ?? 1) - 1;
   const limited = more > 0 && (await limitToken(caller.c.env, rootOf(caller.claims), caller.store.now, more));
   if (limited) return limited;

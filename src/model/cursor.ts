@@ -34,7 +34,7 @@ const NAMED: ReadonlyMap<string, After> = new Map([
   ["latest", "latest"],
 ]);
 
-/** Parses the parameter `after`: `0`, `latest` or a cursor. Returns undefined for any other text. */
+/** Parses the parameter `after`: `0`, `latest` or a cursor. the detail contains no part of the secret. */
 export const parseAfter = (text: string): After | undefined => NAMED.get(text) ?? parseCursor(text);
 
 /**

@@ -8,7 +8,7 @@ const LONGEST_DELAY = 30_000; // milliseconds
 const LONGEST_RETRY_AFTER = 60;
 const REPEATED_STATUSES = new Set([429, 502, 503, 504]);
 
-/** Whether a repetition may succeed where a request failed. One that would have to wait longer than a caller expects fails. */
+/** Whether a retry of a failed request can succeed. A retry that would wait longer than a caller expects is not made. */
 export const canRepeat = ({ kind, status, retryAfter = 0 }: ItemVaultError): boolean =>
   (kind === "network" || REPEATED_STATUSES.has(status)) && kind !== "misconfigured" && retryAfter <= LONGEST_RETRY_AFTER;
 

@@ -14,7 +14,7 @@ type Declared<N extends Name> =
 /** A stream does not know its length. */
 type Headers<N extends Name> = Declared<N> & (Bytes extends Operations[N]["body"] ? { "Content-Length"?: string } : {});
 
-/** An attribute that is left out when an operation has nothing in that place, and is optional when it needs nothing there. */
+/** An attribute that is omitted if an operation takes nothing in that place, and optional if it requires nothing there. */
 type Place<Key extends string, Value> = [Value] extends [undefined] | [Record<string, never>]
   ? unknown
   : [undefined] extends [Value]

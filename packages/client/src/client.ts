@@ -4,7 +4,7 @@ import { type EventOptions, followEvents, type VaultEvent } from "./events.ts";
 import type { RefusedReference, ResolvedValue } from "./schema.ts";
 import { type ClientOptions, createSend, type Policy, type Send } from "./send.ts";
 
-/** What a reference stands for, or why it stands for nothing (contract 16). */
+/** The value of a reference, or the reason why it has none (contract 16). */
 export type Resolved = ResolvedValue | RefusedReference;
 
 export interface Client {

@@ -39,10 +39,9 @@ const SILENCE = 45_000; // milliseconds: the service sends a comment every 15 s
 const LAST_EVENT = "vault.deleted";
 
 /**
- * The writes to vaults, in their order, without a gap. The stream is opened again after a network error, an unavailable service and
- * at its hourly end, until `signal` aborts or the one vault is deleted. Without `follow` it ends after the events that there are.
- * Throws an ItemVaultError that a new attempt would not mend, such as 401 `unauthorized` and 410 `cursor_gone`; without
- * `follow` every ItemVaultError.
+ * The writes to vaults, in their order, without a gap. The stream is opened again after a network error, an unavailable service and at its
+ * hourly end, until `signal` aborts or the one vault is deleted. Without `follow` it ends after the events that there are. Throws an
+ * ItemVaultError that a retry cannot fix, such as 401 `unauthorized` and 410 `cursor_gone`; without `follow` every ItemVaultError.
  */
 export async function* followEvents(
   send: Send,
@@ -91,7 +90,7 @@ async function* openStream(
     const { body, headers } = await send("GET", path, {
       headers: { Accept: "text/event-stream", ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }) },
       query: { after, ...(follow ? {} : { wait: 0 }) },
-      // Whoever stays opens the stream again, so the request itself is not repeated.
+      // A caller that stays reopens the stream, so the request itself is not repeated.
       attempts: follow ? 1 : undefined,
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
     });

@@ -5,7 +5,7 @@ import { jsonTextOf } from "./error.ts";
  * it has.
  */
 
-/** The characters of all kept lists together, with their names and tags. Those that were used longest ago are dropped first. */
+/** The characters of all kept lists together, with their names and tags. The least recently used lists are dropped first. */
 const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 interface KeptList {

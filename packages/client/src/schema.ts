@@ -11,7 +11,7 @@ export interface VaultReference {
 /** The vault of an Item. */
 export interface VaultOfItem {
   id: Id;
-  /** Its name; absent when that does not open (contract 2.23). */
+  /** Its name; absent when that cannot be decrypted (contract 2.23). */
   name?: string;
 }
 
@@ -95,14 +95,14 @@ export interface ItemSummary {
   username?: string;
 }
 
-/** An Item in a list whose stored record does not open (contract 11.10). */
+/** An Item in a list whose stored record cannot be decrypted (contract 11.10). */
 export interface BrokenItem {
   /** The id, as the row has it. */
   id: string;
   vault: VaultReference;
   /** The version; absent where the column is damaged. */
   version?: number;
-  /** The stored record does not open (contract 11.10). */
+  /** The stored record cannot be decrypted (contract 11.10). */
   broken: "integrity";
 }
 
@@ -131,7 +131,7 @@ export interface Item {
   fields: Field[];
   /** In the order of their ids. */
   files: File[];
-  /** The ids of the Files whose stored records do not open; absent without one (contract 9.14). */
+  /** The ids of the Files whose stored records cannot be decrypted; absent without one (contract 9.14). */
   brokenFiles?: string[];
 }
 
@@ -158,14 +158,14 @@ export interface DeletedItemSummary {
   deletedBy: Id;
 }
 
-/** A deleted Item in a list whose stored record does not open (contract 14.9). */
+/** A deleted Item in a list whose stored record cannot be decrypted (contract 14.9). */
 export interface BrokenDeletedItem {
   /** The id, as the row has it. */
   id: string;
   vault: VaultReference;
   /** The version; absent where the column is damaged. */
   version?: number;
-  /** The stored record does not open (contract 11.10). */
+  /** The stored record cannot be decrypted (contract 11.10). */
   broken: "integrity";
   state: "DELETED";
   deletedAt: Time;
@@ -197,20 +197,20 @@ export interface DeletedItem {
   fields: Field[];
   /** In the order of their ids. */
   files: File[];
-  /** The ids of the Files whose stored records do not open; absent without one (contract 9.14). */
+  /** The ids of the Files whose stored records cannot be decrypted; absent without one (contract 9.14). */
   brokenFiles?: string[];
   deletedAt: Time;
   /** The id of the token that deleted the Item. */
   deletedBy: Id;
 }
 
-/** A version in the list whose stored record does not open (contract 14.2). */
+/** A version in the list whose stored record cannot be decrypted (contract 14.2). */
 export interface BrokenVersion {
   /** The number of the version. */
   version: number;
   /** Whether it is the current version. */
   current: boolean;
-  /** The stored record does not open (contract 11.10). */
+  /** The stored record cannot be decrypted (contract 11.10). */
   broken: "integrity";
 }
 
@@ -377,7 +377,7 @@ export interface AdminVault {
   webhooks?: number;
 }
 
-/** A vault whose stored record does not open. It can only be deleted (contract 13.18). */
+/** A vault whose stored record cannot be decrypted. It can only be deleted (contract 13.18). */
 export interface BrokenVault {
   /** The id, as the row has it. */
   id: string;
@@ -402,7 +402,7 @@ export interface BrokenVault {
   earlierKeys: number;
   /** How many webhooks it has. Only in the list, and absent without one (contract 13.12). */
   webhooks?: number;
-  /** Why the stored record does not open (contract 13.18). */
+  /** Why the stored record cannot be decrypted (contract 13.18). */
   broken: "integrity" | "misconfigured";
 }
 
@@ -567,7 +567,7 @@ export interface ListedToken {
   endedAt?: Time;
 }
 
-/** A token whose stored record does not open (contract 13.18). */
+/** A token whose stored record cannot be decrypted (contract 13.18). */
 export interface BrokenToken {
   /** The id, as the row has it. */
   id: string;
@@ -638,7 +638,7 @@ export interface Person {
   updatedAt?: Time;
 }
 
-/** A person whose stored record does not open (contract 25.1). */
+/** A person whose stored record cannot be decrypted (contract 25.1). */
 export interface BrokenPerson {
   /** The id, as the row has it. */
   id: string;
@@ -925,7 +925,7 @@ export interface ActivityEntry {
   resource: ActivityResource;
 }
 
-/** An entry of a log whose stored record does not open (contract 13.27). */
+/** An entry of a log whose stored record cannot be decrypted (contract 13.27). */
 export interface BrokenActivityEntry {
   /** The id, as the row has it. */
   requestId: string;
@@ -1078,7 +1078,7 @@ export interface RootKey {
   tokens: number;
   /** How many tokens that have ended are sealed under it. */
   endedTokens: number;
-  /** Whether the newest backup does not open without it. */
+  /** Whether the newest backup needs it. */
   backup: boolean;
   /** Whether nothing needs it, so that `ROOT_KEYS` may lose it. */
   removable: boolean;
@@ -1227,7 +1227,7 @@ export interface Webhook {
   id: string;
   /** As the URL standard writes it; absent together with `broken`. */
   url?: string;
-  /** The stored record does not open. */
+  /** The stored record cannot be decrypted. */
   broken?: "integrity";
   /** `false` when the state is DISABLED. */
   enabled: boolean;
@@ -1414,7 +1414,7 @@ export interface BackedUpVaults {
     createdAt?: Time;
     /** Its Items then. */
     items?: number;
-    /** Snapshots that do not open, the newest first. */
+    /** Snapshots that cannot be decrypted, the newest first. */
     skipped: SkippedSnapshot[];
   }>;
   /** `after` of the next page; absent on the last one. */

@@ -2,7 +2,7 @@ import { askedDelayOf, canRepeat } from "./backoff.ts";
 import { errorOf, ItemVaultError } from "./error.ts";
 import { wait } from "./wait.ts";
 
-/** Sends requests, and repeats those that a repetition can help. */
+/** Sends requests, and retries if a retry can help. */
 
 export interface ClientOptions {
   /** The URL of the service without `/v1`, for example `https://vault.example.com`. */
@@ -129,7 +129,9 @@ function queryOf(query: RequestOptions["query"] = {}): string {
 
 const HEADER = "Item-Vault-Bookmark";
 
-/** How many a request may send: `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them. */
+/**
+ * absent before the first answer with a state. `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them.
+ */
 const BOOKMARKS_MAX = 8;
 
 interface Bookmarks {
@@ -146,7 +148,7 @@ function createBookmarks(): Bookmarks {
     header: () => (seen.length === 0 ? undefined : seen.map(({ text }) => text).join(", ")),
     record(sent = "", { headers }) {
       const text = headers.get(HEADER);
-      // They may be those of another service at the same address, which cannot open them.
+      // They may belong to another service at the same address, which cannot decrypt them.
       if (headers.get("Item-Vault-Error") === "bookmark") seen.length = 0;
       if (text === null) return;
       const included = new Set(sent.split(", "));

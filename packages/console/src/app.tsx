@@ -36,7 +36,7 @@ export function App() {
     <>
       <Sidebar />
       {linkNotice.value && state !== "ended" && <LinkNotice />}
-      {/* Who signs in next may not see what is open. It stays in the page, because what was typed is a part of it. */}
+      {/* The next user to sign in must not see what is open. It stays in the page, because unsaved input is part of it. */}
       <main class={state === "ended" ? "ended" : ""}>
         <View name={shownView(route.value.view)} />
         {rotated.value && <RotatedDialog rotated={rotated.value} onClose={() => (rotated.value = undefined)} />}

@@ -98,7 +98,7 @@ export class JsonValue {
     return this.text() ?? this.#missing();
   }
 
-  /** Returns the text under names, or "" if there is none: for a message about a value that may have any form. */
+  /** Returns the text under names, or "" if there is none: for a message about a value of unknown shape. */
   peek(...names: readonly string[]): string {
     let value: unknown = this.value;
     for (const name of names)

@@ -2,7 +2,7 @@ import { TransferError } from "./error.ts";
 import type { Unfit } from "./item.ts";
 import { Losses } from "./losses.ts";
 
-/** Reads one Item of a source. An odd Item costs itself: it is named among the unfit ones, and counts no losses. */
+/** Reads one Item of a source. An invalid Item affects only itself: it is listed as unfit, and counts no losses. */
 export function readApart<T>(
   { losses, unfit }: { readonly losses: Losses; readonly unfit: Unfit[] },
   { title, path }: { readonly title: string; readonly path: string },

@@ -9,9 +9,9 @@ export interface SharedName {
 }
 
 /**
- * The names, compared without regard to case, that several vaults of the source have. An import finds its target by the name, also
- * when it runs again, so the Items of these vaults would be in one vault. An Item without the id of its vault is of a vault that has its name
- * to the letter.
+ * The names, compared without regard to case, that several vaults of the source have. An import finds its target by the name, also when it
+ * runs again, so the Items of these vaults would be in one vault. An Item without the id of its vault belongs to a vault with exactly its
+ * name.
  */
 export function sharedNames(items: readonly Pick<TransferItem, "vault" | "vaultId">[]): SharedName[] {
   const itemsByName = Map.groupBy(items, ({ vault = "" }) => vault);

@@ -35,9 +35,12 @@ export const headers = {
     pattern: '^<[^>]+>; rel="next"$',
   }),
   JobOfConflict: text("The id of the job that has not ended; absent with another kind of error (contract 26.3)."),
-  Broken: text("How many rows of the answer do not open; absent without one, and on a streamed list (contract 9.14, 11.10).", {
-    pattern: String.raw`^[1-9]\d*$`,
-  }),
+  Broken: text(
+    "How many rows of the answer cannot be decrypted; absent without one, and on a streamed list (contract 9.14, 11.10).",
+    {
+      pattern: String.raw`^[1-9]\d*$`,
+    },
+  ),
   Ignored: text(
     "Attributes of the body that are none of an Item and were ignored: `titel, fields[0].lable`. Absent without one, and in the dialect `connect` (contract 2.16).",
     { pattern: "^[!#-~]+(, [!#-~]+)*$" },

@@ -93,7 +93,7 @@ const CLOCKS_DIFFER_MS = MINUTE;
 export const listTokenActivity = serveBy({
   parse({ query, ...rest }: ParseCall): Result<Window> {
     const others = new URLSearchParams(query.rest);
-    // Who has acted is the token of the path.
+    // The actor is the token of the path.
     others.delete("actor");
     return parse({ ...rest, query: { ...query, rest: others } });
   },

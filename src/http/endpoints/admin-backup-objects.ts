@@ -63,7 +63,7 @@ interface Upload {
   readonly length: number;
 }
 
-/** Of the content of the largest File, sealed. */
+/** The content of the largest File, sealed. */
 const OBJECT_BYTES_MAX = sealedFileSize(LIMITS.file);
 
 export const putBackupObject = serveBy({

@@ -35,7 +35,7 @@ const parse = ({ body }: ParseCall): Result<NewRule> => parseValue(newRule, body
 async function issuerOf({ store }: Call, { issuer, ...rule }: NewRule): Promise<Result<OpenedRow>> {
   const opened = await openRow(store, "issuer", issuer);
   if (!opened.ok) return opened;
-  // Which claims name a person, the preset of a platform does not say.
+  // The preset of a platform does not tell which claims identify a person.
   const wrong = ruleFault(rule.people ? "generic" : opened.value.claims.issuer!.preset, rule);
   return wrong ? invalid(`${wrong.attribute}: ${wrong.fault}`) : opened;
 }

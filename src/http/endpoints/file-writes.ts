@@ -166,7 +166,7 @@ async function* checkPieces(
       const last = plain.length < PIECE_BYTES;
       size += plain.length;
       if (size > LIMITS.file) return fail("body_too_large", String(LIMITS.file));
-      // R2 takes a body without a length in parts, which are in memory as a whole.
+      // R2 takes a body without a length in parts, each of which is wholly in memory.
       const admitted = length === undefined ? admitBytes(share, Math.min(size, PART_BYTES)) : ok(undefined);
       if (!admitted.ok) return admitted;
       // The platform checks this for HTTP; a Worker that calls this one may send another length.

@@ -59,7 +59,7 @@ export const getFileContent = serveBy({
   },
 });
 
-/** Sends the content of a File that was looked for. */
+/** Sends the content of a File that was found. */
 export async function sendFile({ c, vault, item }: Call, file: Result<KeyedFile>): Promise<Result<Reply<never>>> {
   if (!file.ok) return file;
   return map(await sendContent(c, addressOf(vault, item, file.value), file.value), (response) => ({ response }));

@@ -161,7 +161,7 @@ function capacityFigures(env: Env): Figures | undefined {
   return settings.ok && used !== undefined ? { used, limit: settings.value.databaseLimit } : undefined;
 }
 
-/** In place of the faults of settings, which the report has once. */
+/** In place of the faults of settings, which the report lists once. */
 const SEE_SETTINGS = fail("misconfigured", "A setting is malformed: see settings");
 
 async function checkCapacity(env: Env): Promise<Result<Report>> {

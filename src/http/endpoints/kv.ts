@@ -157,7 +157,7 @@ export const kvList = kvMetadata;
 const loadMount = ({ c, store, claims }: Call): Promise<Result<string>> =>
   loadNamedVault(store, readerFor(claims, KV_OPERATIONS.kvList.needs), c.req.param("mount")!);
 
-/** Lists the titles that begin with a prefix, without it. What no path can name by its title appears as its id. */
+/** Lists the titles that begin with a prefix, without it. An Item that no path can name by its title appears as its id. */
 async function listTitles(call: Call, prefix: string): Answer {
   const { c, dialect } = call;
   const vault = await loadMount(call);
@@ -178,7 +178,7 @@ async function listTitles(call: Call, prefix: string): Answer {
 const isPath = (title: string): boolean =>
   idIn(title) === undefined && !title.split("/").some((segment) => /^\.{0,2}$/.test(segment));
 
-/** Only the title is absent of an Item that cannot be decrypted. */
+/** An Item that cannot be decrypted lacks only its title. */
 type Titled = Pick<Summary, "id"> & Partial<Pick<Summary, "title">>;
 
 interface Titles {
@@ -190,7 +190,10 @@ interface Titles {
 const TITLED_BYTES = 200;
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Loads the titles of a vault. Fails as `loadSlice` does, with `invalid` if they are too many, and with `rate` if they are too many now. */
+/**
+ * Fails as `loadSlice` does, with `invalid` if there are too many, and with `rate` if there is no memory for them now. Fails as `loadSlice`
+ * does, with `invalid` if they are too many, and with `rate` if they are too many now.
+ */
 async function loadTitles({ store, claims: token, vaults }: Call, vault: string): Promise<Result<Titles>> {
   const access = { token, vault, items: itemsIn(vaults[vault]) };
   const titles: Titled[] = [];
@@ -210,7 +213,7 @@ async function loadTitles({ store, claims: token, vaults }: Call, vault: string)
   return ok({ vault, items: titles });
 }
 
-/** Tells a client that the mount has version 2, before it reads. Only what it then reads is in the log. */
+/** Tells a client that the mount has version 2, before it reads. Only its later reads are in the log. */
 export async function kvMount(call: Call): Answer {
   const { c } = call;
   const found = await loadMount(call);

@@ -106,8 +106,8 @@ export async function signOut(c: Context): Promise<Result<Content<never>>> {
 }
 
 /**
- * Presents a session of the console (contract 24.4). The token has the form of `GET /v1/token`. The settings are those shown by
- * the texts of the console.
+ * Presents a session of the console (contract 24.4). The token has the form of `GET /v1/token`. The settings are those shown by the texts
+ * of the console.
  */
 const presentSession = (
   session: Grants & Pick<Lifetime, "expiresAt">,

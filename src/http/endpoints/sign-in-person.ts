@@ -35,7 +35,7 @@ import { sameText } from "../secret.ts";
  */
 
 export interface Granted extends Grants {
-  /** Expiry of the credential, in Unix milliseconds. The session does not outlive it. */
+  /** Expiry of the credential, in Unix milliseconds. The credential expires at this time, in Unix milliseconds. */
   readonly until?: number;
 }
 
@@ -233,7 +233,7 @@ async function refuseWithoutRule(
   if (!person) return (await explainUnknown(store, "person")) ?? fail("not_invited");
   const { id } = person.row;
   const [of, rule] = person.claims.descent!.ancestors;
-  // What another issuer says of the email ends nothing.
+  // An email claim of another issuer ends nothing.
   if (of !== loaded?.issuer.row.id) return fail("not_invited");
   const ended = await endToken(store, id, entryOf(c, store, "DELETE", id, rule!));
   return ended.ok ? fail("not_invited") : ended;

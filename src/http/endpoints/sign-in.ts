@@ -47,7 +47,7 @@ export async function authenticateSignIn(c: Context, store: Store): Promise<Resu
   const granted = await (state === undefined
     ? signInByAccess(c, store)
     : signInByProvider(c, store, { code: code!, state, iss }));
-  // Not a failed authentication: the console asks so at its start, even without Access.
+  // Not a failed authentication: the console sends such a request at its start, even without Access.
   if (!granted) return fail(store.settings.oidc ? "sign_in_needed" : "unauthorized");
   return granted.ok ? granted : refuseSignIn(c, granted);
 }
@@ -92,8 +92,8 @@ export const openedEntry = (c: Context, token: string, vaults: readonly string[]
 });
 
 /**
- * Counts a refused sign-in for the address, and logs it. The entry has nothing from the request, which may contain most of a
- * secret. Returns the refusal, or `rate`.
+ * Counts a refused sign-in for the address, and logs it. The entry has nothing from the request, which may contain most of a secret.
+ * Returns the refusal, or `rate`.
  */
 export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims): Promise<Refusal> {
   const counted = await countFailure(c.env, addressOf(c), refusal);
@@ -104,7 +104,7 @@ export async function refuseSignIn(c: Context, refusal: Refusal, token?: Claims)
 /** Makes a one-time code (contract 24). Like the admin's code, it grants the permissions with which its request was authenticated. */
 export async function createSignInCode(call: Call): ReplyTo<"createSignInCode"> {
   const { c, store, claims } = call;
-  // The request has counted as one already.
+  // The request has already counted as one.
   const limited = await limitToken(c.env, rootOf(claims), store.now, LIMITS.signInCost - 1);
   if (limited) return limited;
   const inUse = await loadForToken<[]>(store, call.claims);

@@ -20,7 +20,7 @@ const LISTENER_LEASE_MS = 30 * SECOND;
  * and this family has its share of them.
  */
 export function admit(family: string): Result<undefined> {
-  // Otherwise only waiting requests remove ended requests, and an isolate in which all have ended would refuse every new request.
+  // Otherwise only waiting requests remove ended requests, and an isolate in which all requests have ended would refuse every new one.
   if (isFull(family)) removeEnded(Date.now());
   if (!isFull(family)) return ok(undefined);
   const byFamily = Map.groupBy(listeners, (listener) => listener.family);
@@ -173,7 +173,7 @@ export function wakeAll(channel: Channel): void {
   for (const listener of channel.listeners) wake(listener);
 }
 
-/** Wakes one request, so that it reads for all: the owner of the WebSocket if it waits, because it has not ended. */
+/** Wakes one request, which reads for all: the owner of the WebSocket if it waits, because it has not ended. */
 export function wakeOne(channel: Channel): void {
   const { owner } = channel;
   const waiting = owner?.resolve ? owner : [...channel.listeners].find(({ resolve }) => resolve);

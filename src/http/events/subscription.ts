@@ -40,7 +40,7 @@ export interface Session {
 export type News =
   | { readonly kind: "events"; readonly vault: string; readonly events: readonly VaultEvent[] }
   | { readonly kind: "deleted"; readonly vault: string }
-  /** The database was restored, and the position is none of its log any more. The session continues at the newest write. */
+  /** The database was restored, and its log no longer has the position. The session continues at the newest write. */
   | { readonly kind: "reset"; readonly vault: string; readonly position: Cursor };
 
 /** Events of a vault that one read for one request fetches. */

@@ -63,7 +63,10 @@ export async function allActors(admin: Client, ids: readonly string[]): Promise<
   return actors;
 }
 
-/** Returns what the log of the admin is about besides actors. A job is named by its kind, and a webhook by its host: its path may hold a secret. */
+/**
+ * Returns the things that the log of the admin names besides actors. A job is named by its kind, and a webhook by its host: its path may
+ * hold a secret.
+ */
 export async function allSubjects(admin: Client, withWebhooks: boolean): Promise<readonly Named[]> {
   const jobsList = allOf(entriesOf(admin, "GET /v1/admin/jobs", {})).then((data) => ({ data }));
   const [vaults, issuers, jobs] = await Promise.all([vaultsOfService(admin), allIssuers(admin), orNone(jobsList)]);

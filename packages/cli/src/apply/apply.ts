@@ -14,7 +14,7 @@ import type { APPLY_OPTIONS } from "./table.ts";
 
 type ApplyCall = Call<typeof APPLY_OPTIONS>;
 
-/** `apply`. Returns the exit code for a difference that stays. */
+/** `apply`. Returns the exit code for a remaining difference. */
 export async function run(call: ApplyCall): Promise<number | void> {
   const { io, args, options } = call;
   if (options.export) return exportFile(call);

@@ -132,7 +132,7 @@ export const FORMS: Readonly<Record<Kind, Form>> = {
       ...Object.fromEntries(["delegate", "binding", ...NARROW_ADMIN_NAMES].map((name) => [name, flag])),
     },
   },
-  // A person whom a rule has admitted differs from each of the file, which changes that (contract 25.4).
+  // A person admitted by a rule always differs from the file, and `apply` changes that (contract 25.4).
   person: { section: "people", attributes: { vaults: vaultsOf(isPermission), admin: flag, rule: of(() => "is unknown") } },
   webhook: {
     section: "webhooks",

@@ -99,7 +99,7 @@ export function planOf(file: ApplyFile, live: readonly Live[], choices: Choices)
   return { ...plan, steps: inOrder(plan.steps) };
 }
 
-/** Returns the live things of each wanted one, the newest first. A vault comes before its webhooks. */
+/** Returns the live things that match each wanted thing, the newest first. A vault comes before its webhooks. */
 function matchesOf({ things }: ApplyFile, live: readonly Live[], faults: string[]): Map<Wanted, readonly Live[]> {
   const matches = new Map<Wanted, readonly Live[]>();
   let vaultId: string | undefined;
@@ -137,7 +137,7 @@ function planThing(file: ApplyFile, plan: Plan, wanted: Wanted, group: readonly 
     );
     return Object.keys(wantedValues).filter((each) => canonical(wantedValues[each]) !== canonical(values[each]));
   };
-  // Rotations make several tokens of one name. Those of the same second are told apart by their attributes.
+  // Rotations make several tokens of one name. Tokens of the same second are told apart by their attributes.
   const isNewest = (one: Live) => one.createdAt === group[0]!.createdAt;
   const one = group.find((each) => isNewest(each) && differencesOf(each).length === 0) ?? group[0];
   if (!one)
@@ -165,7 +165,7 @@ function planThing(file: ApplyFile, plan: Plan, wanted: Wanted, group: readonly 
   }
 }
 
-/** Plans the end of what the set has made and the file does not have. */
+/** Plans the deletion of things that the set has made and the file no longer has. */
 function planDeletions(
   { name: set }: ApplyFile,
   plan: Plan,

@@ -60,7 +60,7 @@ async function loadKind(admin: Client, kind: Kind, vault?: string): Promise<Live
   }));
 }
 
-/** Returns false for tokens that have ended, that another token has issued, and for those of the logins of administrators. */
+/** Returns false for tokens that have ended, tokens issued by another token, and tokens of administrators' logins. */
 const isOfFile = ({ endedAt, parent, admin, ...row }: Attributes): boolean =>
   endedAt === undefined && parent === undefined && (!admin || NARROW_ADMIN_NAMES.some((name) => row[name]));
 
@@ -104,8 +104,8 @@ async function sendPending({ admin, out }: Target, pending: Pending, record: str
 }
 
 /**
- * Finishes the requests to this service that a killed run has left in the folder. Returns how many there were. With the token of somebody else,
- * a request makes a second token, and the plan ends the first one as one that was replaced.
+ * Finishes the requests to this service that a killed run has left in the folder. Returns how many there were. With another person's token,
+ * the request makes a second token, and the plan ends the first one as replaced.
  */
 export async function finishPending(target: Target): Promise<number> {
   if (target.out === undefined) return 0;

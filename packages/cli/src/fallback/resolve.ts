@@ -38,7 +38,7 @@ export async function withFallback(
   const maxAge = secondsOf("--max-age", options["max-age"] ?? "24h") * 1000;
   if (path === undefined || references.length === 0) return resolve();
   if (await beginsOtherwise(path, MAGIC).catch(() => false))
-    // one that cannot be read is told of when it is needed
+    // an unreadable file is reported when it is needed
     throw new CliError(`${path} is not a fallback file`, {
       exit: "usage",
       hint: "Name another file with --fallback, or delete this one.",

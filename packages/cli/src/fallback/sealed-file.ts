@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /**
- * The file of `--fallback`: values sealed under a key that is derived from the token, so only who holds the token opens it.
+ * The file of `--fallback`: values sealed under a key that is derived from the token, so only a token holder can decrypt it.
  *
  *     magic, 8 bytes ‖ salt, 16 bytes ‖ nonce, 12 bytes ‖ AES-256-GCM(JSON) ‖ tag, 16 bytes
  *

@@ -54,7 +54,7 @@ export async function upload(
   },
 ): Promise<FileInfo> {
   const headers = file.size === undefined ? {} : { "Content-Length": String(file.size) };
-  // fetch fails alike for a stream that fails and for a service that does not answer.
+  // fetch reports a failing stream and an unreachable service in the same way.
   let fault: CliError | undefined;
   const body = withFailure(
     bytes,

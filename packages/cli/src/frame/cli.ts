@@ -44,7 +44,7 @@ function failureIn(command: Command | undefined, error: unknown): CliError | und
 
 const isWithoutAnswer = (error: unknown): boolean => error instanceof ItemVaultError && error.status === 0;
 
-/** A failure for a terminal: a message may have a name that the service sent. */
+/** A failure, escaped for a terminal: a message may have a name that the service sent. */
 function textOf({ message, hint }: CliError, more?: string): string {
   const lines = [`item-vault: ${message}`, hint, more].filter(Boolean).join("\n").split("\n");
   return lines.map((line) => `${printable(line)}\n`).join("");

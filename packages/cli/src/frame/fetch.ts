@@ -7,7 +7,7 @@ import { connectionFaultOf } from "./reasons.ts";
 type Fetch = typeof fetch;
 type Stream = ReadableStream<Uint8Array<ArrayBuffer>>;
 
-/** A body sent at once may take one second more for each such number of bytes, because a slow line is not a silent service. */
+/** Bytes of a body that extend the time limit by one second: a slow line is not a silent service. */
 const BYTES_PER_SECOND = 32_768;
 
 export interface FetchOptions {
@@ -88,7 +88,7 @@ function startSilence(timeout: number, { origin }: URL) {
   };
 }
 
-/** Names why there is no connection, where that is known, by a code: the cause itself may have the headers of the request. */
+/** Returns the reason for a missing connection, by its code if known: the error itself may have the headers of the request. */
 const failToConnect =
   ({ origin }: URL) =>
   (error: unknown): never => {

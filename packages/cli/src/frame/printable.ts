@@ -17,7 +17,7 @@ export function printable(text: string): string {
   });
 }
 
-/** The text with `escape` of every character that `printable` escapes, but for the line breaks and tabs of its layout. */
+/** The text with `escape` applied to every character that `printable` escapes, except line breaks and tabs. */
 export const escapeHidden = (text: string, escape: (character: string) => string): string =>
   text.replaceAll(HIDDEN, (character) => (character === JOINER || LAYOUT.has(character) ? character : escape(character)));
 

@@ -19,7 +19,7 @@ const PURPOSES: ReadonlyMap<string, Purpose> = new Map([
 /** The purpose that a label of the command line stands for. */
 export const purposeOf = (label: string): Purpose | undefined => PURPOSES.get(label.toLowerCase());
 
-/** A new field of a request. One without a type is a secret; a user name and notes are not concealed. */
+/** A new field of a request. A field without a type is a secret; a user name and notes are not concealed. */
 export function newField({ label, type, value }: FieldSource & { value: FieldValue }): FieldInput {
   const purpose = type === undefined ? purposeOf(label) : undefined;
   return purpose ? { purpose, ...value } : { label, type: type === undefined ? "CONCEALED" : typeOf(type), ...value };

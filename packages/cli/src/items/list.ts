@@ -25,7 +25,10 @@ export async function run({ io, options, client: connect }: Call<typeof LIST_OPT
   return show(io, options.format, shownItems(items));
 }
 
-/** The terms of the options (contract 5.2); the title comes last, because a filter that begins with one is tried as one title (5.6). */
+/**
+ * The terms of the options (contract 5.2); the title comes last, because a filter that begins with a title is parsed as a single title
+ * (5.6).
+ */
 function filterOf({ tag, category, favorite, title }: Options): string | undefined {
   const terms = [
     ...(tag ?? []).map((each) => `tag eq ${quotedInFilter(each)}`),

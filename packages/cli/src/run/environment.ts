@@ -110,7 +110,7 @@ function parseFileValue(value: string, variables: Variables): Part[] {
   } catch {
     const parts = parseTemplate(value.trimStart(), variables);
     const [, next] = parts;
-    // The blank may be one of a name, of which the rest has a character that no name can have.
+    // The blank may belong to a name whose remaining text has a character that no name can have.
     if (next && "text" in next && next.text.startsWith(" "))
       throw new CliError("The reference may end at the space or go on after it", {
         exit: "usage",

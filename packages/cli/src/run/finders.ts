@@ -4,7 +4,7 @@ import { type HeldOutput, isLineBreak } from "./held-output.ts";
 export interface Finder {
   /** Reads the byte before `end`. Returns whether no pattern has begun. */
   read(byte: number, end: number): boolean;
-  /** Returns the first byte that a later one may make a part of a pattern. */
+  /** Returns the first byte that later bytes may complete to a pattern. */
   firstOpen(end: number): number;
   /** Reads the end of the output. */
   finish(end: number): void;
@@ -29,7 +29,7 @@ export function findAnywhere(patterns: readonly Uint8Array[], held: HeldOutput):
 const isWordByte = (byte: number | undefined): boolean => byte !== undefined && WORD_BYTES[byte] === 1;
 const WORD_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= 0x80 || /\w/.test(String.fromCharCode(byte)) ? 1 : 0));
 
-/** Finds patterns that are whole words: a letter or a digit of them has none beside it. */
+/** Finds patterns that are whole words: no letter or digit is beside them. */
 export function findWords(patterns: readonly Uint8Array[], held: HeldOutput): Finder {
   const automaton = createAutomaton(patterns);
   let state = START;
@@ -145,7 +145,7 @@ function createAutomaton(patterns: readonly Uint8Array[]): Automaton {
     return first[byte]!;
   }
 
-  // By breadth: the fallback of a state is nearer to the start than the state.
+  // Breadth first: the fallback of a state is nearer to the start than the state.
   const queue = [START];
   for (const state of queue) {
     for (let child = firstChild[state]!; child !== NONE; child = sibling[child]!) {

@@ -38,7 +38,7 @@ export async function watchValues(
       const next = await resolve(signal).catch((error: unknown) => {
         if (signal.aborted) return;
         say(`a vault has changed, but its secrets could not be read: ${messageOf(error)}`);
-        // No later event tells of this change.
+        // No later event reports this change.
         if (failureOf(error)?.exit === "unavailable") [due, pause] = [true, retry];
       });
       if (!next || [...next].every(([reference, value]) => current.get(reference) === value)) continue;

@@ -7,7 +7,7 @@ import { printable } from "../frame/printable.ts";
 export interface Attempts {
   /**
    * Waits after a failure for the next attempt: until the signal aborts, or the service has answered another request. `failures` is the
-   * number of consecutive failures before. Throws a CliError that it is given.
+   * number of consecutive failures before. Rethrows a CliError.
    */
   readonly failed: (error: unknown, failures: number, signal: AbortSignal) => Promise<void>;
   /** Records that the service has answered a request for the copy. */

@@ -76,7 +76,7 @@ function lengthOf(part: Buffer): Buffer {
   return length;
 }
 
-/** Throws when the bytes are damaged, or of another key or host. */
+/** Throws if the bytes are damaged, or belong to another key or host. */
 export function decodeCopy(bytes: Buffer, sealer: Sealer): Copy {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error("not a copy");
   let at = MAGIC.length;
@@ -159,7 +159,7 @@ const unfinished = (path: string): string => `${path}.new`;
  */
 export async function writeCopy(path: string, bytes: Buffer): Promise<void> {
   const temporary = unfinished(path);
-  await removeOwn(temporary); // one of another mode would keep it
+  await removeOwn(temporary); // an existing file would keep its mode
   const file = await open(temporary, "wx", 0o600);
   try {
     try {

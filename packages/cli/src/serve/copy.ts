@@ -22,7 +22,7 @@ export const momentNow = (): Moment => ({ wall: Date.now(), monotonic: performan
  */
 export const ageOf = ({ wall, monotonic }: Moment): number => Math.max(0, Date.now() - wall, performance.now() - monotonic);
 
-/** The moment on the clock of the wall as it is now, in Unix milliseconds: so much before now as the age says. */
+/** The moment as the wall clock dates it now, in Unix milliseconds: now minus the age. */
 export const wallTimeOf = (moment: Moment): number => Math.floor(Date.now() - ageOf(moment));
 
 /** The content of a File, with the headers that the service sent with it. */

@@ -53,15 +53,15 @@ export function createCredentials(first: Credential): Credentials {
   return credentials;
 }
 
-/** The clocks of the service and of this machine may differ by so much. */
+/** The maximum difference between the clocks of the service and of this machine. */
 const SKEW_MS = 5_000;
 
 /** Returns true if a token has expired, so that its refusal has no other meaning. */
 export const hasEnded = ({ life }: Credential): boolean => life !== undefined && ageOf(life.began) >= life.milliseconds - SKEW_MS;
 
-/** The part of its life after which a token is renewed: a third is left for attempts that fail. */
+/** The fraction of its life after which a token is renewed: a third is left for attempts that fail. */
 const RENEWED_AFTER = 2 / 3;
-/** A token is renewed no earlier, however short its life is. */
+/** The minimum time before a renewal, however short the life of the token is. */
 const LIFE_MS_MIN = 1_000;
 /** Interval of looks at the clocks: a timer does not run while the machine sleeps. */
 const LOOK_MS = 5_000;

@@ -119,7 +119,7 @@ async function readItem(reading: Reading, vault: HeldVault, id: string): Promise
     if (etag === null || !item) throw malformed();
     const contents = await readContents(reading, vault, item, held);
     const parts = { id, etag, contents };
-    // What is held is not replaced by the same: the whole copy would be saved again.
+    // Held data is not replaced by equal data: the whole copy would be saved again.
     if (!isHeld(reading, vault, parts, item)) holdItem(copy, vault, parts, json);
     // Its tag does not change when the File becomes readable, so it is read again like a broken Item.
     if (item.brokenFiles) vault.broken.add(id);

@@ -25,7 +25,7 @@ export function createSaver(copy: Copy, { path, lagMax, say }: Options): Saver {
   let stored = { changes: copy.changes, confirmedAt: confirmedAt(copy) };
   let fault: string | undefined;
   let last: Promise<void> = Promise.resolve();
-  // The time is an earlier one after the clock was set back.
+  // After the clock was set back, the time is an earlier one.
   const isDue = () => copy.changes !== stored.changes || Math.abs(confirmedAt(copy) - stored.confirmedAt) > lagMax;
   const write = async () => {
     if (!isDue()) return;

@@ -32,7 +32,7 @@ export interface Served {
 
 const HEADERS_BYTES_MAX = 32 * 1024;
 const CONNECTIONS_MAX = 1024;
-/** Time by which a connection may be idle longer than the service may be silent. In milliseconds. */
+/** Time for which a connection may be idle beyond the time limit of the service. In milliseconds. */
 const IDLE_MARGIN_MS = 30_000;
 const NOT_IN_COPY = "The service did not answer, and the local copy does not have this or is too old";
 const NOT_WITH_SECRET = "The secret of local clients is for vaults and what they hold; this needs the token of the copy";

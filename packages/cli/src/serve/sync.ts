@@ -22,7 +22,7 @@ export interface Sync extends Reading, Listing {
 const EVENTS_MAX = 1000;
 const REFUSED_RETRY_MS = 60_000;
 /**
- * Interval of looks for a vault that the token reads and the service does not have. Its deletion is noticed at most so late (contract 15.6).
+ * Interval of looks for a missing vault that the token can read. Its deletion is noticed at most this late (contract 15.6).
  */
 const ABSENT_SECONDS = 15;
 
@@ -145,7 +145,7 @@ async function followVault(sync: Sync, vault: HeldVault): Promise<void> {
         copy.changes++;
         return;
       }
-      // The events up to now are not kept any more, or the database was restored. The copy is served while it is read again.
+      // The events up to now are no longer kept, or the database was restored. The copy is served while it is read again.
       const isGone = isFilled && isKind(error, "cursor_gone");
       if (isGone) isFilled = false;
       const before = itemsRead;

@@ -14,7 +14,7 @@ export interface Tokens {
   readonly service: Service;
   /** True if the token comes from an exchange, and has to be renewed. */
   readonly isExchanged: boolean;
-  /** Gets a token. `attempts`: how often at most, where it is got by exchange. */
+  /** Gets a token. `attempts`: the maximum number of exchanges, for a token by exchange. */
   readonly issue: (attempts?: number, signal?: AbortSignal) => Promise<Credential>;
 }
 

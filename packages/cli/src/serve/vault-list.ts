@@ -22,7 +22,7 @@ export interface Listing {
 }
 
 interface State {
-  /** The vaults whose attributes follow from their events. */
+  /** The vaults whose attributes their events report. */
   readonly followed: ReadonlyMap<HeldVault, unknown>;
   /** True if the process has not read the list before. Each vault that the user named then has to exist. */
   readonly isStart: boolean;
@@ -33,7 +33,7 @@ export const hashOf = (token: string): string => createHash("sha256").update(tok
 
 /**
  * Makes the copy that of the token, with the vaults of the service's list. It drops other vaults, and vaults of which the token has other
- * Items; with another dialect it drops everything. Returns the ids of the vaults that the token reads and the list lacks, because they were
+ * Items; with another dialect it drops everything. Returns the ids of the vaults that the token reads but the list lacks, because they were
  * deleted or are broken. Throws an ItemVaultError, or a CliError for a token or a name that serve cannot use.
  */
 export async function holdVaults(listing: Listing, { followed, isStart }: State): Promise<Set<string>> {
@@ -48,7 +48,7 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   const known = copy.token?.info.dialect === info.dialect ? copy.vaults : new Map<string, HeldVault>();
   const [before, now] = [itemsOf(copy.token?.info), itemsOf(info)];
   const readable = new Set(vaultsWith("r", info).map(idOf));
-  // Of a vault that the token lists and does not read, all requests are passed on.
+  // All requests for a vault that the token lists but does not read are passed on.
   const readRows = rows.filter(({ id }) => readable.has(idOf(id)));
   if (isStart && !isBroken) checkNames(wanted, readRows);
   const chosen = wanted.length === 0 ? readRows : readRows.filter((row) => wanted.some((name) => isNamed(row, name)));
@@ -57,7 +57,7 @@ export async function holdVaults(listing: Listing, { followed, isStart }: State)
   copy.vaults = new Map(
     chosen.map((row) => {
       const id = idOf(row.id);
-      // What another token had of the vault may be more than this one has.
+      // Data that another token had of the vault may exceed this token's scope.
       const vault = (before.get(id) === now.get(id) ? known.get(id) : undefined) ?? createVault(id, row);
       if (!followed.has(vault)) setRow(copy, vault, row); // the row may be older than the last event
       return [id, vault];

@@ -8,12 +8,12 @@ const PROTECTION = "--disable-sigusr1";
 const YOUNG_SPACE = "--max-semi-space-size=8";
 const OPTIONS = [PROTECTION, YOUNG_SPACE, "--disable-warning=ExperimentalWarning"];
 
-/** Of a core dump that goes to a program and not into a file (core(5)), the limit of the size means nothing: nothing of the memory is for it. */
+/** The size limit does not apply to a core dump that goes to a program (core(5)), so no memory is marked for dumping. */
 const NO_DUMP = "echo 0 2>/dev/null >/proc/self/coredump_filter; ulimit -c 0";
 
 /**
- * Replaces this process by one that writes no core dump, opens no debugger, and has not run what NODE_OPTIONS names. Returns in the process that is
- * one already.
+ * Replaces this process by one that writes no core dump, opens no debugger, and has not run what NODE_OPTIONS names. Returns if this
+ * process already has them.
  */
 export function relaunchProtected(): void {
   if (process.execArgv.includes(PROTECTION)) return;

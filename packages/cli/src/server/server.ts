@@ -53,7 +53,7 @@ interface Serving {
 }
 
 async function serve({ settings, release, required, checks, say }: Serving): Promise<number> {
-  const report = (what: string, error: unknown): void => say(`${what} failed (${(error as Error | undefined)?.name})`); // a message may quote what it was about
+  const report = (what: string, error: unknown): void => say(`${what} failed (${(error as Error | undefined)?.name})`); // a message may quote a secret
   let loaded: Record<string, string> | undefined;
   const load = async () => (loaded = await loadVariables(settings, required, checks, say));
   // After the check of Node, because an earlier one has no SQLite.
@@ -143,8 +143,7 @@ async function loadVariables(
 }
 
 /**
- * Returns the dependencies that /health does not report as in order, with these variables. A migration that the next start applies is none of
- * them.
+ * Returns the dependencies that /health reports as faulty with these variables. A migration that the next start applies does not count.
  */
 async function faultsOf({ worker }: Host, variables: Readonly<Record<string, string>>): Promise<readonly Dependency[]> {
   const response = await worker.health(variables);

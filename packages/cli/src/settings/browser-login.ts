@@ -97,7 +97,7 @@ async function listen(state: string, signal: AbortSignal): Promise<Listener> {
   };
 }
 
-/** Returns the code of a request that the console has caused, or undefined for any other request. */
+/** Returns the code of a request from the console, or undefined for any other request. */
 function codeOf({ method, url = "" }: IncomingMessage, state: string): string | undefined {
   // Any program of this machine may ask for anything, for example for `//`, which is no path of a URL.
   if (!URL.canParse(url, "http://127.0.0.1")) return undefined;

@@ -36,7 +36,7 @@ export async function run(call: Call<typeof LOGIN_OPTIONS>): Promise<void> {
   await write(io.stderr, `item-vault: ${who}stored in ${path}\n`);
 }
 
-/** Each pair of options that do not go together, or that need others, as a function of which are there. */
+/** Pairs of options that exclude or require each other, each as a function of the given options. */
 const FAULTS: readonly (readonly [words: string, isWrong: (given: Call<typeof LOGIN_OPTIONS>["options"]) => unknown])[] = [
   ["--browser and --code do not go together", ({ browser, code }) => browser && code],
   ["--admin does not go with --code", ({ admin, code }) => admin && code],

@@ -35,7 +35,7 @@ interface Holder {
 
 type Own = Pick<Holder, "kind" | "name" | "since" | "ends"> & { readonly issuer?: string | undefined };
 
-/** Writes a row for each vault or item that a holder reaches. Fails if a list fails: a report lacks no grant. */
+/** Writes a row for each vault or item that a holder reaches. Fails if a list fails: a report must not omit a grant. */
 export async function run({ io, admin: connect }: Call<typeof ACCESS_REPORT_OPTIONS>): Promise<void> {
   const admin = await connect();
   const [vaults, tokens, people, rules, log] = await Promise.all([

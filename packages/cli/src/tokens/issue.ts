@@ -122,7 +122,7 @@ const noScope = () =>
     hint: `The permissions are ${PERMISSION_LETTERS}; an item is named by its id.`,
   });
 
-/** Throws a CliError for the name of a vault that is followed by something else than permissions, unless a vault is named so. */
+/** Throws a CliError for the name of a vault that is followed by something other than permissions, unless a vault has that whole name. */
 function idOfVault(all: readonly NamedVault[], text: string): string {
   const isNamed = (vault: string) => all.some(({ name }) => name === vault);
   const [, vault] = /^(.*?)\s*[=:].*$/s.exec(text) ?? [];

@@ -39,7 +39,7 @@ export async function list({ io, options, admin }: Call<typeof PERSON_LIST_OPTIO
 
 const adminOf = (given: "yes" | "no" | undefined) => (given === undefined ? {} : { admin: given === "yes" });
 
-/** `person edit`. The service replaces the vaults, so a call without any would take all of them away; with --admin alone they stay. */
+/** `person edit`. The service replaces the vaults, so a call without vaults would remove all of them; with --admin alone they stay. */
 export async function edit({ io, args, options, admin: connect }: Call<typeof PERSON_WRITE_OPTIONS>): Promise<void> {
   const grants = (options.vault ?? []).map(parsePermission);
   if (grants.length === 0 && options.admin === undefined)

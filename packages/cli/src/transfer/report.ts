@@ -14,7 +14,7 @@ export function describeSource(format: string, items: readonly TransferItem[]): 
   return `Source: ${format}, ${plural(items.length, "Item")}, ${plural(files, "File")}, ${plural(states, "earlier version")}\n`;
 }
 
-/** A value that is there after an import, in another form. */
+/** A value that an import keeps in another form. */
 const KEPT = /[,(] ?kept as /;
 
 /** The loss report: a line for each loss with its count. */

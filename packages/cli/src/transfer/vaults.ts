@@ -21,7 +21,7 @@ export async function listVaults(client: Caller): Promise<VaultList> {
   throw new CliError("The answer of the service is no list of vaults", { exit: "unavailable", hint: "Check the host." });
 }
 
-/** A comparison of names of vaults as the service does it. */
+/** A comparison of vault names, equal to that of the service. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /**

@@ -86,7 +86,7 @@ async function sendToken({ service, rule }: Exchange, { token, type }: Subject, 
   return parseIssued(await attributesOf(answer, "the service"), service);
 }
 
-/** A bearer token (RFC 6750 section 2.1): neither a shell nor a runner of jobs reads anything else in it. */
+/** A bearer token (RFC 6750 section 2.1): neither a shell nor a CI runner interprets any of its characters. */
 const BEARER_TOKEN = /^[\w.~+/-]{1,16384}=*$/;
 
 function parseIssued(answer: Readonly<Record<string, unknown>>, { host }: Service): IssuedByExchange {

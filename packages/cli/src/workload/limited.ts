@@ -1,6 +1,6 @@
 import { ItemVaultError } from "@item-vault/client";
 
-/** Answers that hold a token are small. A larger one is none, and is not read to its end. */
+/** Answers that hold a token are small. A larger answer is not one, and is not read to its end. */
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 

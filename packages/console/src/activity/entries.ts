@@ -12,7 +12,7 @@ export const isBroken = (entry: Listed): entry is BrokenActivityEntry => "broken
 
 export type Kind = "reads" | "writes" | "denied";
 
-/** Returns the kind of an entry. Every refused request has one kind, whatever its action. */
+/** Returns the kind of an entry. All refused requests are one kind, whatever their action. */
 export function kindOf({ action, result }: Pick<Entry, "action" | "result">): Kind {
   if (result === "DENY") return "denied";
   return action === "READ" ? "reads" : "writes";

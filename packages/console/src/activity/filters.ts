@@ -14,7 +14,7 @@ export interface Filters {
 
 export const NO_FILTERS: Filters = { vault: "", actor: "", item: "", kind: "", from: "", until: "" };
 
-/** The kinds of requests to choose from, with their parameters. Every refused request has one kind, whatever its action. */
+/** The kinds of requests to choose from, with their parameters. All refused requests are one kind, whatever their action. */
 export const REQUEST_KINDS = {
   created: { label: "Created", query: { action: "CREATE", result: "SUCCESS" } },
   changed: { label: "Changed", query: { action: "UPDATE", result: "SUCCESS" } },

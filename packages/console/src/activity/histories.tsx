@@ -16,7 +16,7 @@ import { loadNames, type NameList } from "./names.ts";
 
 /** The activity of one Item or of one token, page by page. */
 
-/** So many entries are shown before older ones are asked for. Pages that found none are followed by the next ones. */
+/** The number of entries shown before older ones are requested. Pages that found none are followed by the next ones. */
 const SHOWN = 50;
 
 function useEntries(load: Parameters<typeof loadPages>[0], ...names: readonly NameList[]) {

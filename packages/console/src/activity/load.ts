@@ -28,7 +28,7 @@ export interface Loaded {
 }
 
 interface Bounds {
-  /** Entries from a time on are wanted, in Unix milliseconds; absent: all. */
+  /** Entries from this time on are requested, in Unix milliseconds; absent: all. */
   readonly from?: number | undefined;
   /** Number of entries after which no further page is loaded. */
   readonly enough?: number;

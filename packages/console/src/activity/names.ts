@@ -19,7 +19,7 @@ export const vaultNameOf = (id: string): string => vaultName(id) || knownName(id
 
 type Row = { readonly id: string; readonly name?: string; readonly email?: string; readonly kind?: string };
 
-/** The lists that name who acts, and those that name what else the log of the administrator is about. */
+/** The lists with the names of actors, and the lists with the other names in the log of the administrator. */
 export type NameList = "actors" | "subjects";
 
 const LISTS: Readonly<Record<NameList, () => Promise<readonly { readonly data: readonly Row[] }[]>>> = {

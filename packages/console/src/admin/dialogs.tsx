@@ -22,7 +22,7 @@ export interface Act<T> {
   readonly when?: (row: T) => boolean;
   readonly dialog?: Part<DialogProps<T>>;
   readonly run?: (row: T) => void;
-  /** The table has a button for it too. */
+  /** The table also has a button for it. */
   readonly inTable?: true;
 }
 

@@ -137,7 +137,7 @@ function Grid({ all, choices, scope, operations }: GridProps) {
     { key: "all", name: all, ids: choices.map(({ id }) => id) },
     ...choices.map(({ id, name }) => ({ key: id, name, ids: [id] })),
   ];
-  // Of all checkboxes one is reached by Tab: behind 100 vaults the rest of the form would be out of reach.
+  // Tab reaches only one of all checkboxes: otherwise, with 100 vaults, the rest of the form would be out of reach.
   const [row = 0, column = 0] = active.value.split("/").map(Number);
   const current = `${Math.min(row, rows.length - 1)}/${Math.min(column, operations.length - 1)}`;
   return (
@@ -198,7 +198,7 @@ function moveInGrid(event: KeyboardEvent & { readonly currentTarget: HTMLElement
   all.find(({ dataset }) => dataset["place"] === next)?.focus();
 }
 
-/** The vaults by name. Broken and deleted vaults are listed only where they are chosen. */
+/** Broken and deleted vaults are listed only where they are chosen. Broken and deleted vaults are listed only where they are chosen. */
 function choicesOf(scope: Scope): readonly Choice[] {
   const offered = (adminVaults.rows.value ?? []).flatMap((vault) => ("broken" in vault ? [] : [vault.id]));
   return [...new Set([...offered, ...Object.keys(scope)])]

@@ -37,7 +37,7 @@ export function IssueToken({ onClose }: Closable) {
     if (Object.keys(scope.value).length === 0) throw new InputError("Choose at least one vault.");
     const { dialect, binding } = KINDS[kind.value];
     const delegate = !binding && data.has("delegate");
-    // Otherwise the token would open more than was meant.
+    // Otherwise the token would open more than intended.
     const all = withTyped(limits.value, scope.value);
     if (!all) throw new InputError(UNKNOWN);
     const vaults = limitScope(scope.value, (limits.value = all).chosen);

@@ -46,7 +46,7 @@ export type WorkloadRow = ((Issuer | BrokenPerson) & { readonly kind: "issuer" }
 export const adminVaults = createList(async () => (await call("GET /v1/admin/vaults")).data.toReversed());
 export const tokens = createList(async () => (await call("GET /v1/admin/tokens")).data.toReversed());
 export const people = createList(async () => (await call("GET /v1/admin/people")).data.toReversed());
-/** The issuers, the oldest first, each before its rules. Last the rules whose issuer is unknown, because their record does not open. */
+/** The issuers, the oldest first, each before its rules. Last the rules whose issuer is unknown, because their record cannot be decrypted. */
 export const workloads = createList(async (): Promise<readonly WorkloadRow[]> => {
   const [issuers, rules] = await Promise.all([call("GET /v1/admin/issuers"), call("GET /v1/admin/rules")]);
   const rows: readonly WorkloadRow[] = [
@@ -59,7 +59,7 @@ export const workloads = createList(async (): Promise<readonly WorkloadRow[]> =>
   return rows.toSorted((a, b) => placeOf(a) - placeOf(b));
 });
 
-/** Why the record of a row does not open (contract 13.18), in words. */
+/** Why the record of a row cannot be decrypted (contract 13.18), in words. */
 export const BROKEN: Readonly<Record<BrokenPerson["broken"], string>> = {
   integrity: "Its stored record is damaged.",
   misconfigured: "Its root key is missing or wrong.",

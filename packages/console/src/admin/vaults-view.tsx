@@ -248,7 +248,7 @@ const LIFETIME = 12 * 60 * 60; // seconds, as a session lasts
 
 /** Opens vaults until the session ends, and then shows the Items. Throws an ItemVaultError. */
 async function openVaults(vaults: Scope): Promise<void> {
-  // Who writes stays who they are in the log.
+  // The log still names the same writer.
   await (session.value?.token ? signIn({ vaults }) : signInAsConsole(vaults));
   navigate({ view: "items" });
 }
@@ -268,7 +268,7 @@ async function signInAsConsole(vaults: Scope): Promise<void> {
   }
 }
 
-/** When the session stops to open vaults: an ISO 8601 time. */
+/** When the session stops opening vaults: an ISO 8601 time. */
 function openUntil(): string {
   const { expiresAt, token } = session.value!;
   return token && token.expiresAt < expiresAt ? token.expiresAt : expiresAt;

@@ -169,7 +169,7 @@ const PERMIT_LABELS: Readonly<Record<Permit, string>> = {
 function RuleForm({ issuer, onClose }: Closable & { readonly issuer: Issuer }) {
   const isForPeople = useSignal(false);
   const forPeople = isForPeople.value;
-  // Which claims name a person, the preset of a platform does not say.
+  // The preset of a platform does not tell which claims identify a person.
   const { required, permitted } = PRESETS[forPeople ? "generic" : issuer.preset];
   const scope = useSignal<Scope>({});
   const chosen = useSignal<Permit | undefined>(undefined);
@@ -238,10 +238,10 @@ function parseRule(data: FormData, vaults: Scope): Omit<NewRule, "issuer"> {
 /** Shows which recent tokens of an issuer a rule would match (contract 27.5). */
 function RuleTest({ tokens }: { readonly tokens: readonly PastExchange[] }) {
   const summary = useRef<HTMLParagraphElement>(null);
-  // It is read before the rule is added: the button that showed it would add the rule at the next key press.
+  // It is read before the rule is added: if the same button showed it, the next key press would add the rule.
   useLayoutEffect(() => {
     summary.current?.focus({ preventScroll: true });
-    summary.current?.scrollIntoView({ block: "center" }); // The buttons of the form cover what is at the bottom.
+    summary.current?.scrollIntoView({ block: "center" }); // The buttons of the form cover the bottom of the page.
   }, []);
   const matching = tokens.filter(({ matches }) => matches).length;
   return (

@@ -47,7 +47,7 @@ export async function runAll(
         set(index, { item, state: "done", undo: await run(item, signal) });
       } catch (error) {
         ended ||= isGeneral(error);
-        // What was stopped is not done, and nothing is wrong with it.
+        // A stopped Item is not done, and nothing is wrong with it.
         if (!signal.aborted || error instanceof Problem) set(index, { item, state: "failed", error });
       }
     }

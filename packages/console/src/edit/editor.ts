@@ -114,7 +114,7 @@ export class Editor {
     } catch (error) {
       this.maybeMade.value ||= isUncertain(error);
       if (!isErrorKind(error, "item_exists")) throw error;
-      // Only this page knows the id: an earlier request has created the Item, unless none can have done so.
+      // Only this page knows the id, so an earlier request has created the Item, unless none can have done so.
       if (this.maybeMade.value) return this.#patch((this.base.value = await this.#load(this.#id)));
       this.#id = crypto.randomUUID();
       return this.#create();

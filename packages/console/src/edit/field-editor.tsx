@@ -157,7 +157,7 @@ function ValueInput({ field, label, onChange }: ValueInputProps) {
   return (
     <>
       {block ? (
-        // Dots would be a style alone: screen readers would have the text, so it is not there while it is hidden.
+        // Dots would only be a style: screen readers would get the text, so it is not in the page while it is hidden.
         <textarea
           ref={lines}
           aria-label={label}
@@ -212,7 +212,7 @@ function QrPicture({ name, zone, onRead }: QrProps) {
   useLayoutEffect(() => {
     const onPaste = (event: ClipboardEvent) => {
       const pictures = [...(event.clipboardData?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
-      // Office programs put a picture of a text beside it.
+      // Office programs put a picture of a text on the clipboard beside it.
       if (pictures.length === 0 || event.clipboardData!.types.includes("text/plain")) return;
       event.preventDefault();
       read(pictures);

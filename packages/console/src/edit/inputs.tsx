@@ -43,7 +43,7 @@ export const SignButton = ({ label, sign, ...rest }: ComponentProps<typeof Butto
 interface MoveProps {
   readonly id: string;
   readonly name: string;
-  /** The place among the others, and the number of all. */
+  /** The position among the others, and their number. */
   readonly index: number;
   readonly length: number;
   readonly onMove: (step: 1 | -1, focused: string) => void;

@@ -7,7 +7,7 @@ import { ShownOnce } from "../ui/shown-once.tsx";
 import { capitalized, named } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
 
-/** The dialog after a value was rotated. It has both, because the old one is often asked for where the new one is to be entered. */
+/** The dialog after a value was rotated. It shows both, because a site often asks for the old value where the new one is entered. */
 export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated; readonly onClose: () => void }) {
   const { name, before, after, version, isWritten, undo } = rotated;
   const kept = session.value!.settings.versionsKept > 0;

@@ -14,7 +14,7 @@ import { undo, undoChange, undoDeletion } from "../state/undo.ts";
 import { generate, withField } from "./draft.ts";
 import { operationsOf } from "./requests.ts";
 
-/** The writes of the buttons of an Item. A failure is told by a message. */
+/** The writes of the buttons of an Item. A failure is shown as a message. */
 
 /** Makes a write of one attribute. Its message, which undoes it, outlives the open Item, and so has no values. */
 function setterOf(write: (path: ItemPath, value: boolean) => Promise<Written>, done: string, undone: string) {
@@ -33,7 +33,7 @@ function setterOf(write: (path: ItemPath, value: boolean) => Promise<Written>, d
 export const setFavorite = setterOf(requests.setFavorite, "Added to favorites", "Removed from favorites");
 export const setArchived = setterOf(requests.setArchived, "Archived", "Unarchived");
 
-/** A failure, after which an Item that is not as it is shown is loaded again. */
+/** A failure after which a stale Item is loaded again. */
 function tell({ vault, item }: ItemPath, error: unknown): void {
   showFailure(error);
   // Without an answer it may have been written.

@@ -31,7 +31,7 @@ const BY_KIND: Readonly<Record<string, string>> = {
 /** The error of Chromium, Firefox and Safari if `import()` gets no script: without a network, or after a deployment. */
 const NOT_LOADED = /import/i;
 
-/** Returns true if a script of this page could not be loaded, which only a reload helps. */
+/** Returns true if a script of this page could not be loaded, which only a reload fixes. */
 export const needsReload = (error: unknown): boolean => error instanceof TypeError && NOT_LOADED.test(error.message);
 
 /** A fault in a sentence of this page, with the failure that caused it. */
@@ -50,7 +50,7 @@ export function explain(error: unknown): string {
   return BY_KIND[error.kind] ?? error.message;
 }
 
-/** Statuses that the same request gets again. */
+/** Statuses that the same request would get again. */
 const FINAL: ReadonlySet<number> = new Set([400, 403, 404]);
 
 export const canRepeat = (error: unknown): boolean => !(error instanceof ItemVaultError && FINAL.has(error.status));

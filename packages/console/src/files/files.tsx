@@ -149,7 +149,7 @@ function UploadRow({ upload }: { readonly upload: Upload }) {
 /** `changes` are the actions of a session that may write. */
 type Props = Readonly<{ item: Item; file: StoredFile; onPreview: () => void; changes: readonly MenuAction[] }>;
 
-/** A download of this size is there before its progress could be read. */
+/** A download of this size completes before its progress could be read. */
 const QUICK = 1_000_000; // bytes
 
 function FileRow({ item, file, onPreview, changes }: Props) {
@@ -223,7 +223,7 @@ async function loadPreview(item: Item, file: StoredFile, signal: AbortSignal): P
   return { image: image.slice(0, image.size, kind.image) };
 }
 
-/** A dialog that shows an image or a text. Nothing of a content is executed, and nothing of it stays when the dialog is closed. */
+/** A dialog that shows an image or a text. No content is executed, and nothing of it remains when the dialog is closed. */
 function PreviewDialog({ item, file, onClose }: Readonly<{ item: Item; file: StoredFile; onClose: () => void }>) {
   const { data: preview, error, retry } = useLoaded((signal) => loadPreview(item, file, signal));
   return (

@@ -59,7 +59,10 @@ interface ListGroup {
   readonly title: string;
   readonly lists: () => readonly ChosenList[];
   readonly face: (value: string) => ComponentChildren;
-  /** The number of lists that are shown: those with the most Items. The search finds the others. */
+  /**
+   * The number of lists that are shown: those with the most Items. More vaults are folded up: otherwise the tools and views below them
+   * would be out of reach.
+   */
   readonly most?: number;
 }
 
@@ -168,7 +171,7 @@ const Link = ({ to, label, face, current, children }: LinkProps) => (
 /** On a wide screen the sidebar is no popover, and nothing is hidden. */
 const closeSidebar = () => document.getElementById(SIDEBAR)?.hidePopover();
 
-// A part of the page that is a popover at one width and none at another would stay above the page.
+// A part of the page that is a popover at only one width would otherwise stay above the page.
 for (const width of [720, 1000])
   matchMedia(`(width < ${width}px)`).addEventListener("change", () => {
     for (const open of document.querySelectorAll<HTMLElement>(":popover-open")) open.hidePopover();

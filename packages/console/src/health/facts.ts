@@ -79,7 +79,7 @@ const counted = (count: number | undefined, one: string, many: string): string =
 function textOfBackups(part: Dependency, now: number): string {
   const { status, message, at } = part;
   if (isEmpty(part)) return "An administrator can make the first backup.";
-  // The report that everybody gets has no time, and says the same in its words.
+  // The public report has no time, and says the same in words.
   if (at === undefined) return `${message}.`;
   const last = `The last backup was ${formatFromNow(at, now)}`;
   return status === "ACTIVE"

@@ -18,7 +18,7 @@ const reports = createList(async () => {
     await loadHealth();
     return [health.value!];
   } catch (error) {
-    health.value = undefined; // What it said before may not be so any more.
+    health.value = undefined; // Its earlier text may no longer be true.
     throw error;
   }
 });
@@ -46,7 +46,7 @@ export function HealthView() {
   );
 }
 
-/** The state of a part of the service in a word. A part that works and has nothing yet is not said to work. */
+/** The state of a part of the service in a word. A part that works but has no data yet is not reported as working. */
 const State = ({ part, words }: Readonly<{ part: Dependency; words: Readonly<Record<Status, string>> }>) => (
   <span class={isEmpty(part) ? "state" : `state ${part.status.toLowerCase()}`}>
     {isEmpty(part) ? "None yet" : words[part.status]}

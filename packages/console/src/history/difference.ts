@@ -122,7 +122,7 @@ function compareSections(key: string, name: string, [before, oldId]: Place, [aft
   return compare(key, name, alike ? `${old} (${oldId})` : old, alike ? `${now} (${nowId})` : now);
 }
 
-/** One that was added in place of one that was removed is a change. */
+/** A section that was added in place of a removed one is a change. */
 function joinReplaced(rows: readonly Difference[]): Difference[] {
   const removed = rows.filter(({ kind }) => kind === "removed");
   const added = rows.filter(({ kind }) => kind === "added");

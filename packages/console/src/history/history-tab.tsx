@@ -200,7 +200,7 @@ async function tellChanges({ item, versions, hasMore, isTold, tell, signal }: To
   /** The version that was read last, and is to be compared with the next. */
   let newer: Item | undefined;
   for (let next = versions.findIndex(isMissing); next >= 0 && next < versions.length;) {
-    // Behind the last one, until there is one to compare it with.
+    // After the last version, until there is an older one to compare it with.
     const count = next > last ? 1 : Math.min(PARALLEL, last + 2 - next);
     const batch = versions.slice(next, next + count);
     for (const [index, older] of (await Promise.all(batch.map((one) => read(item, one, signal)))).entries()) {

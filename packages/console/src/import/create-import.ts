@@ -9,7 +9,7 @@ import type { Forecast, Reading, Source, Stage } from "./engine.ts";
 const loadEngine = () => import("./engine.ts");
 const FIRST: Reading = { password: undefined, includeTrash: false, format: undefined, columns: undefined };
 
-/** One import, from the choice of a file to its report. What it holds is dropped with it, when the view is left. */
+/** One import, from the choice of a file to its report. Its data is dropped with it, when the view is left. */
 export class Import {
   readonly stage = signal<Stage>({ name: "choose" });
   readonly file = signal<File | undefined>(undefined);

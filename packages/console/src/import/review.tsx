@@ -158,7 +158,7 @@ export const CountList = ({ label, rows }: Readonly<{ label: string; rows: reado
   </ul>
 );
 
-/** Titles of Items; `count`: how often it was lost, in these Items and others. */
+/** Titles of Items; `count`: how often it occurs, in these Items and others. */
 function describeExamples(titles: readonly string[], count: number): string {
   const quoted = titles.map((title) => `“${isolate(titleOf({ title }))}”`).join(", ");
   return count > titles.length ? `in ${quoted} and others` : `in ${quoted}`;

@@ -2,7 +2,7 @@ import type { Field, Item } from "@item-vault/client";
 import { Icon } from "../ui/icon.tsx";
 import { isConcealed } from "./field-types.ts";
 
-/** Keys and clicks that copy a value of the open Item, so that a password takes one key press. */
+/** Keys and clicks that copy a value of the open Item, so that copying a password takes one key press. */
 
 type Rule = (field: Field) => boolean;
 

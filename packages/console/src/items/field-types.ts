@@ -30,7 +30,7 @@ export const isWebUrl = (href: string): boolean => URL.canParse(href) && /^https
 /** The address to which a value leads; undefined for most. */
 export const hrefOf = ({ type, value }: Pick<Field, "type" | "value">): string | undefined => LINKS[type]?.(value);
 
-/** The labels that the service gives to fields of a purpose (contract 2), as people say them. */
+/** The labels that the service gives to fields of a purpose (contract 2), in words for people. */
 const DEFAULT_LABELS: Partial<Readonly<Record<Purpose, string>>> = { USERNAME: "username", NOTES: "notes" };
 
 const isOfService = ({ label, purpose = "" }: Named): boolean => label !== "" && label === purposeRules(purpose).name;

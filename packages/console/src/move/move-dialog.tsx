@@ -101,7 +101,7 @@ function useTransfer(item: Item, onDone: (copy: NonNullable<Transfer["copy"]>, d
     }
   };
   const start = (kind: Kind, target: string) => void (running.current = run(kind, target));
-  /** Stops, and deletes an incomplete copy after nothing in flight can continue it. */
+  /** Stops, and deletes an incomplete copy once nothing in flight can complete it. */
   const stop = async () => {
     abort.current?.abort();
     await running.current;

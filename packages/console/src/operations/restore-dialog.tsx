@@ -37,7 +37,7 @@ export function RestoreDialog({ onClose }: Closable) {
   useLayoutEffect(() => () => abort.current.abort(), []);
   const { data: vaults, error, retry } = useLoaded(loadVaults);
   if (preview.value) return <Preview {...preview.value} onBack={() => (preview.value = undefined)} onClose={onClose} />;
-  // With `overwrite`, because it would be refused where something was changed since, and the person is to see that.
+  // With `overwrite`, because it would be refused if something was changed since, and the person should see that.
   const look = async (data: FormData) => {
     const body = restoreOf(data);
     const job = await untilEnded(await startJob({ ...body, dryRun: true, overwrite: true }), abort.current.signal);

@@ -58,7 +58,7 @@ const STATES: Readonly<Record<Webhook["state"] | "FAILING", readonly [word: stri
   DISABLED: ["Disabled", ""],
 };
 
-/** An active webhook fails from its first attempt that failed to the next delivery. */
+/** A webhook counts as failing from its first failed attempt to its next delivery. */
 const stateOf = ({ state, failures }: WebhookRow): keyof typeof STATES =>
   state === "ACTIVE" && failures > 0 ? "FAILING" : state;
 
@@ -218,7 +218,7 @@ function RotateSecret({ row, onClose }: Props) {
   );
 }
 
-/** What can be chosen of the deliveries, and in which states of a webhook. */
+/** The actions on deliveries, and the states of a webhook that allow them. */
 const CHOICES: readonly (readonly [value: string, text: string, states: readonly Webhook["state"][]])[] = [
   ["PAUSED", "Keep paused", ["PAUSED"]],
   ["ACTIVE", "Keep sending", ["ACTIVE"]],

@@ -80,7 +80,7 @@ const buttons = (): Command[] =>
     ),
   ].map((button) => ["This item", labelOf(button), () => button.click()]);
 
-/** The name of a button. That of one of a menu of a field or File has the name of the field or File too. */
+/** The name of a button. A button in a menu of a field or File also has the name of the field or File. */
 function labelOf(button: HTMLElement): string {
   const text = button.getAttribute("aria-label") ?? button.textContent.trim();
   const menu = button.closest(".menu-list")?.previousElementSibling?.getAttribute("aria-label") ?? "";

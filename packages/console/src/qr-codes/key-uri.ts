@@ -9,7 +9,7 @@ export const isKeyUri = (text: string): boolean => /^otpauth:/i.test(text) && pa
 
 /** Characters of a key URI whose code is easily scanned: it has 57 modules per side (ISO/IEC 18004, version 10, level M). */
 const SCANNED_MAX = 213;
-/** So many characters of each name are tried. The names only tell people which key it is. */
+/** The maximum number of characters of each name that is tried. The names only help people to recognize the key. */
 const NAME_LENGTHS = [Infinity, 40, 20, 10] as const;
 
 /**

@@ -5,7 +5,7 @@ import { Dialog, Done } from "../ui/dialog.tsx";
 import { named } from "../ui/texts.ts";
 import { keyUriOf } from "./key-uri.ts";
 
-/** A dialog that shows the key of a one-time password as a QR code. It is drawn in the page, and gone when the dialog is closed. */
+/** A dialog that shows the key of a one-time password as a QR code. It is drawn in the page, and removed when the dialog is closed. */
 export function QrDialog({ field, item, onClose }: FieldProps & { readonly onClose: () => void }) {
   const rows = useMemo(() => rowsOf(keyUriOf(field, item)), [field.value]);
   const label = named(labelOf(field));

@@ -2,7 +2,7 @@ import { decodeQR } from "qr/decode.js";
 import { Problem } from "../failures/explain.ts";
 import { isKeyUri } from "./key-uri.ts";
 
-/** Reads a QR code from a picture. The browser decodes the picture in the page: no request and no address has anything of it. */
+/** Reads a QR code from a picture. The browser decodes the picture in the page: no part of it is in a request or an address. */
 
 /** Pixels of the longer side of a searched picture. The decoder finds no code whose modules have one pixel each. */
 const SIDE = { least: 600, most: 4000 } as const;

@@ -11,7 +11,7 @@ import { isReferencePart } from "@item-vault/model/reference";
 
 export const NO_REFERENCE = "This has no reference: its name and ID contain characters that references don’t allow.";
 
-/** The vaults and Items among which a name has to be the only one. */
+/** The vaults and Items among which a name must be unique. */
 export interface Surroundings {
   readonly vaults: readonly { readonly id: string; readonly name: string }[];
   /** The Items of all vaults, with archived ones. */
@@ -46,7 +46,7 @@ const isNamed = (name: string, wanted: string): boolean => fold(name) === fold(w
 const nameOrId = (id: string, name: string, isUnique: (name: string) => boolean): string =>
   isPlain(name) && parseId(name) === undefined && isUnique(name) ? name : id;
 
-/** Spaces at the ends get lost where references are written into files. */
+/** Spaces at the ends are lost when references are written into files. */
 const isPlain = (name: string): boolean => isReferencePart(name) && name.trim() === name;
 
 /** The last parts of a reference: the first that the service's own rules resolve to the target (contract 16.6). */

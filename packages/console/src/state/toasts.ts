@@ -43,7 +43,7 @@ export function showToast(text: string, kind: Toast["kind"] = "done", action?: A
 
 export const showFailure = (error: unknown): void => void showToast(explain(error), "failed");
 
-/** Runs one act at a time: a call during another one does nothing. A failure is told by a message. */
+/** Runs one act at a time: a call during another one does nothing. A failure is shown as a message. */
 export async function runOnce(busy: { value: boolean }, act: () => Promise<void>): Promise<void> {
   if (busy.value) return;
   busy.value = true;

@@ -8,7 +8,7 @@ const vaultDescriptions = {
   listAllVaults: {
     tag: "Admin: vaults",
     summary: "List all vaults",
-    description: "The oldest first, also those whose record does not open (contract 13.12, 13.18).",
+    description: "The oldest first, also those whose record cannot be decrypted (contract 13.12, 13.18).",
     answers: { 200: { description: "The vaults.", content: listOfEither(["AdminVault", "BrokenVault"]) } },
   },
   createVault: {

@@ -31,7 +31,7 @@ export const fileDescriptions = {
     tag,
     summary: "List the Files of an Item",
     description:
-      "In the order of their ids, with their contents if `inline_files=true` (contract 9.8, 9.9). A File whose stored record does not open is left out (9.14).",
+      "In the order of their ids, with their contents if `inline_files=true` (contract 9.8, 9.9). A File whose stored record cannot be decrypted is left out (9.14).",
     parameters: ["InlineFiles", "InlineContent"],
     answers: { 200: { description: "The Files.", content: listOf("File", [file]), headers: ["Broken"] } },
     errors: ["invalid", "too_large_to_inline"],

@@ -15,7 +15,7 @@ export const peopleDescriptions = {
   listPeople: {
     tag: "Admin: people",
     summary: "List the people",
-    description: "Who signs in, the oldest first, also those whose record does not open (contract 25.1).",
+    description: "Who signs in, the oldest first, also those whose record cannot be decrypted (contract 25.1).",
     answers: { 200: { description: "The people.", content: listOfEither(["Person", "BrokenPerson"]) } },
   },
   addPerson: {

@@ -63,7 +63,7 @@ export const activitySchemas: Readonly<Record<string, Schema>> = {
   ),
   ActivityEntry: closed("An entry of the activity log (contract 13.5).", entry("ActivityResource")),
   BrokenActivityEntry: closed(
-    "An entry of a log whose stored record does not open (contract 13.27).",
+    "An entry of a log whose stored record cannot be decrypted (contract 13.27).",
     {
       requestId: { type: "string", description: "The id, as the row has it." },
       timestamp: ref("Time"),

@@ -31,7 +31,7 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
             snapshot: integer("The number of that snapshot.", 1),
             createdAt: ref("Time"),
             items: integer("Its Items then.", 0),
-            skipped: arrayOf(ref("SkippedSnapshot"), { description: "Snapshots that do not open, the newest first." }),
+            skipped: arrayOf(ref("SkippedSnapshot"), { description: "Snapshots that cannot be decrypted, the newest first." }),
           },
           ["name", "snapshot", "createdAt", "items"],
         ),

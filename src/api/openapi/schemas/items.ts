@@ -26,7 +26,7 @@ const broken: Readonly<Record<string, Schema>> = {
   id: { type: "string", description: "The id, as the row has it." },
   vault: ref("VaultReference"),
   version: integer("The version; absent where the column is damaged.", 1),
-  broken: { type: "string", const: "integrity", description: "The stored record does not open (contract 11.10)." },
+  broken: { type: "string", const: "integrity", description: "The stored record cannot be decrypted (contract 11.10)." },
 };
 
 const username: Schema = {
@@ -40,7 +40,7 @@ const contents: Readonly<Record<string, Schema>> = {
   files: arrayOf(ref("File"), { description: "In the order of their ids." }),
   brokenFiles: arrayOf(
     { type: "string" },
-    { description: "The ids of the Files whose stored records do not open; absent without one (contract 9.14)." },
+    { description: "The ids of the Files whose stored records cannot be decrypted; absent without one (contract 9.14)." },
   ),
 };
 
@@ -54,7 +54,7 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
   VaultReference: closed("A vault, by its id.", { id: ref("Id") }),
   VaultOfItem: closed(
     "The vault of an Item.",
-    { id: ref("Id"), name: { type: "string", description: "Its name; absent when that does not open (contract 2.23)." } },
+    { id: ref("Id"), name: { type: "string", description: "Its name; absent when that cannot be decrypted (contract 2.23)." } },
     ["name"],
   ),
   ItemReference: closed("An Item, by its id.", { id: ref("Id") }),
@@ -103,11 +103,11 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
     ["section", "content"],
   ),
   ItemSummary: closed("An Item in a list. It contains no field (contract 2.1).", { ...summary, username }, ["state", "username"]),
-  BrokenItem: closed("An Item in a list whose stored record does not open (contract 11.10).", broken, ["version"]),
+  BrokenItem: closed("An Item in a list whose stored record cannot be decrypted (contract 11.10).", broken, ["version"]),
   Item: closed("A full Item (contract 2.2).", { ...summary, ...contents }, ["state", "brokenFiles"]),
   DeletedItemSummary: closed("A deleted Item in a list (contract 14.9).", { ...summary, ...deletion }),
   BrokenDeletedItem: closed(
-    "A deleted Item in a list whose stored record does not open (contract 14.9).",
+    "A deleted Item in a list whose stored record cannot be decrypted (contract 14.9).",
     { ...broken, ...deletion, deletedBy: { type: "string", description: "As the row has it." } },
     ["version"],
   ),
@@ -116,7 +116,7 @@ export const itemSchemas: Readonly<Record<string, Schema>> = {
     { ...summary, ...contents, ...deletion },
     ["brokenFiles"],
   ),
-  BrokenVersion: closed("A version in the list whose stored record does not open (contract 14.2).", {
+  BrokenVersion: closed("A version in the list whose stored record cannot be decrypted (contract 14.2).", {
     version: { type: "integer", description: "The number of the version." },
     current: { type: "boolean", description: "Whether it is the current version." },
     broken: broken.broken!,

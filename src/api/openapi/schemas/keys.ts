@@ -26,7 +26,7 @@ export const keySchemas: Readonly<Record<string, Schema>> = {
       vaults: rows("vaults"),
       tokens: rows("tokens"),
       endedTokens: rows("tokens that have ended"),
-      backup: { type: "boolean", description: "Whether the newest backup does not open without it." },
+      backup: { type: "boolean", description: "Whether the newest backup needs it." },
       removable: { type: "boolean", description: "Whether nothing needs it, so that `ROOT_KEYS` may lose it." },
     },
     ["fingerprint", "publicKey"],

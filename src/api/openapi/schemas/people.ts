@@ -23,7 +23,7 @@ export const personSchemas: Readonly<Record<string, Schema>> = {
     },
     ["admin", "rule", "managedBy", "updatedAt"],
   ),
-  BrokenPerson: closed("A person whose stored record does not open (contract 25.1).", {
+  BrokenPerson: closed("A person whose stored record cannot be decrypted (contract 25.1).", {
     id: { type: "string", description: "The id, as the row has it." },
     broken: { type: "string", enum: ["integrity", "misconfigured"] },
     createdAt,

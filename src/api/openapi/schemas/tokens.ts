@@ -78,7 +78,7 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     [...optional, "binding", "person", "login", "managedBy", "endedAt"],
   ),
   BrokenToken: closed(
-    "A token whose stored record does not open (contract 13.18).",
+    "A token whose stored record cannot be decrypted (contract 13.18).",
     {
       id: { type: "string", description: "The id, as the row has it." },
       broken: { type: "string", enum: ["integrity", "misconfigured"] },

@@ -8,7 +8,7 @@ import { closed, integer, ref } from "./shapes.ts";
 const broken: Schema = {
   type: "string",
   enum: ["integrity", "misconfigured"],
-  description: "Why the stored record does not open (contract 13.18).",
+  description: "Why the stored record cannot be decrypted (contract 13.18).",
 };
 
 /** A damaged column may hold any text. */
@@ -40,7 +40,7 @@ export const vaultSchemas: Readonly<Record<string, Schema>> = {
     optional,
   ),
   BrokenVault: closed(
-    "A vault whose stored record does not open. It can only be deleted (contract 13.18).",
+    "A vault whose stored record cannot be decrypted. It can only be deleted (contract 13.18).",
     {
       id: stored,
       ...common,

@@ -35,7 +35,7 @@ export const webhookSchemas: Readonly<Record<string, Schema>> = {
     {
       id: { type: "string", description: "A UUID; together with `broken` as the row has it." },
       url: { type: "string", description: "As the URL standard writes it; absent together with `broken`." },
-      broken: { type: "string", const: "integrity", description: "The stored record does not open." },
+      broken: { type: "string", const: "integrity", description: "The stored record cannot be decrypted." },
       enabled: { type: "boolean", description: "`false` when the state is DISABLED." },
       state: words("PAUSED: attempts have failed for a day. DISABLED: by the admin or by a 410.", WEBHOOK_STATES),
       managedBy,

@@ -82,7 +82,7 @@ async function list(io: Io, client: Client, vault: string | undefined, format: s
     vault === undefined
       ? await client.call("GET /v1/admin/backups")
       : await client.call("GET /v1/admin/backups/vaults/{vault}", { path: { vault } });
-  // The rows of a full backup are in the snapshots of its vaults. The rows of the registry alone would be taken for all.
+  // The rows of a full backup are in the snapshots of its vaults. The rows of the registry alone would be mistaken for all rows.
   const shown = vault === undefined ? (["vaults"] as const) : (["rows", "bytes"] as const);
   const rows = snapshots.map((each) => [
     String(each.number),

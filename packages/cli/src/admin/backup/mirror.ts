@@ -8,7 +8,7 @@ import { CliError } from "../../frame/failure.ts";
 import { writeWholeFile } from "../../frame/output-file.ts";
 import { reasonOf } from "../../frame/reasons.ts";
 
-/** A folder with the objects of all backups: their keys are its paths. What was deleted in the bucket stays in the folder. */
+/** A folder with the objects of all backups: their keys are its paths. Objects that were deleted in the bucket stay in the folder. */
 
 export type StoredObject = BackupObjects["objects"][number];
 
@@ -16,11 +16,11 @@ export type StoredObject = BackupObjects["objects"][number];
 export const listObjects = async (client: Client, after: string): Promise<BackupObjects> =>
   (await client.call("GET /v1/admin/backups/objects", { query: { after } })).data;
 
-/** Contents, then parts, then manifests: a manifest that was copied has all that it names. */
+/** Contents, then parts, then manifests: everything that a copied manifest names is already there. */
 export const orderOf = ({ key }: StoredObject): string =>
   `${key.startsWith("contents/") ? 0 : key.endsWith(".manifest") ? 2 : 1} ${key}`;
 
-/** Files that are compared at a time: each manifest is a request. */
+/** Files compared at a time; each manifest takes a request. */
 const COMPARED_AT_ONCE = 8;
 
 /**
@@ -35,7 +35,7 @@ export async function listLacking(client: Client, folder: string): Promise<Store
   const differing: string[] = [];
   for (let after: string | undefined = ""; after !== undefined;) {
     const page = await listObjects(client, after);
-    // No answer of a service makes the program write elsewhere.
+    // No answer of a service can make the program write elsewhere.
     if (!page.objects.every(({ key }) => isBackupKey(key)))
       throw new CliError("The service named an object that is not part of a backup");
     for (let at = 0; at < page.objects.length; at += COMPARED_AT_ONCE) {
@@ -83,8 +83,8 @@ async function sha256Of(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * Copies an object into the folder, as a whole file with mode 0600 that replaces none. Returns true if the bucket still had it. Throws a
- * CliError if the object does not match its key, or if the file exists.
+ * Copies an object into the folder as a whole file of mode 0600, and never replaces a file. Returns true if the bucket still had it. Throws
+ * a CliError if the object does not match its key, or if the file exists.
  */
 export async function copyObject(client: Client, folder: string, object: StoredObject): Promise<boolean> {
   const bytes = await download(client, object);

@@ -19,7 +19,7 @@ export interface Api {
   read<T>(path: string, ...absent: readonly number[]): Promise<T | undefined>;
   /** Returns an answer that is not JSON. Throws as `read`. */
   download(path: string): Promise<Response>;
-  /** Returns the rows of a statement that only reads, in a database of the account. Throws as `read`. */
+  /** Returns the rows of a read-only statement in a database of the account. Throws as `read`. */
   query<T>(database: string, sql: string): Promise<readonly T[]>;
 }
 
@@ -157,8 +157,8 @@ export function wranglerIn(folder: string): string[] {
 }
 
 /**
- * Writes files that only this user may read, for the time of one action, which gets their paths in the same order. The action's end, or a signal that
- * ends the process, removes them.
+ * Writes files that only this user can read, for the duration of one action, which gets their paths in the same order. They are removed
+ * when the action ends, or when a signal ends the process.
  */
 export async function withFiles<T>(files: Readonly<Record<string, string>>, use: (paths: string[]) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "item-vault-deploy-"));

@@ -53,7 +53,7 @@ export async function run({ io, options }: Call<typeof DEPLOY_OPTIONS>): Promise
   // Without a terminal the command was started by a build, which has nobody to ask.
   if (canAsk(io)) await confirm(io, "Continue?", options.yes);
 
-  // Before anything else: a deployment that stops goes on with them.
+  // Before anything else: a stopped deployment continues with them.
   const secrets = { ...values, ...(await generateSecrets(missing, secretsFile)) };
   let url = options.url?.replace(/\/$/, "");
   for (const command of commands) {
@@ -77,8 +77,9 @@ const findDatabase = async (api: Api, idOrName: string): Promise<string | undefi
   (await api.read<{ readonly uuid: string }>(`/d1/database/${encodeURIComponent(idOrName)}`, NO_DATABASE))?.uuid;
 
 /**
- * Returns the id of the database, unless it has to be created, and the names of the buckets, as in wrangler.toml. Throws a CliError if the deployed Worker uses other storage than wrangler.toml names. Unless `replaces`,
- * throws one too if a database or bucket of the Worker, or the `database_id` of wrangler.toml, is gone: wrangler would put an empty one in its place.
+ * Returns the id of the database, unless it has to be created, and the names of the buckets, as in wrangler.toml. Throws a CliError if the
+ * deployed Worker uses other storage than wrangler.toml names. Unless `replaces`, also throws if a database or bucket of the Worker, or the
+ * `database_id` of wrangler.toml, is gone: wrangler would create an empty one.
  */
 async function inspect(api: Api, config: Configuration, bindings: readonly Binding[], replaces: boolean) {
   const requireKept = (what: string, used: string | undefined, exists: boolean, wanted: string | undefined, key: string) => {
@@ -121,7 +122,7 @@ const goneStorage = (what: string): CliError =>
     hint: "In another account, set CLOUDFLARE_ACCOUNT_ID. To restore a backup into an empty one, start again with --new-database.",
   });
 
-/** Returns whether the database has rows that only its root keys open: vaults, or the proofs by which the service refuses other keys. */
+/** Returns whether the database has rows that need its own root keys: vaults, or the proofs by which the service refuses other keys. */
 async function isInUse(api: Api, databaseId: string | undefined): Promise<boolean> {
   if (databaseId === undefined) return false;
   const tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('vaults', 'root_keys')";
@@ -133,8 +134,8 @@ async function isInUse(api: Api, databaseId: string | undefined): Promise<boolea
 const DEPLOY = ["deploy"];
 
 /**
- * Returns the commands of wrangler. The schema and the secrets are there before the first version, and a release serves the schema of the next one.
- * So no Worker serves without what it needs.
+ * Returns the commands of wrangler. The schema and the secrets exist before the first version, and a release serves the schema of the next
+ * one. So no Worker serves without what it needs.
  */
 const commandsOf = ({ d1_databases: [database] }: Configuration, { databaseId, lostBuckets }: Storage): string[][] => [
   ...(databaseId === undefined ? [["d1", "create", database!.database_name]] : []),

@@ -65,8 +65,8 @@ const isItemVault = (folder: string): boolean =>
   ["wrangler.toml", "package.json", "migrations/0001_initial.sql"].every((name) => existsSync(join(folder, name)));
 
 /**
- * Returns wrangler.toml as JSON for a file in another folder, with the id of the database and the names of the buckets. Without them wrangler
- * would create the buckets of an interrupted deployment a second time, and fail, and would look for a database that is gone.
+ * Returns wrangler.toml as JSON for a file in another folder, with the id of the database and the names of the buckets. Without them
+ * wrangler would create the buckets of an interrupted deployment again and fail, and would look for a missing database.
  */
 export function configurationWith(
   { folder, config }: Project,

@@ -16,7 +16,10 @@ export async function lackingSecrets(required: readonly string[], present: reado
   };
 }
 
-/** Throws a CliError if a missing secret may not be generated: root keys of a database in use, or any where no user sees which file to keep. */
+/**
+ * Throws a CliError if a missing secret must not be generated: root keys of a database in use, or any secret if no user sees which file to
+ * keep.
+ */
 export async function requireSecrets(
   missing: readonly string[],
   path: string,
@@ -53,7 +56,7 @@ const NOTE = `# The secrets of a deployment of Item Vault. ROOT_KEYS decrypts ev
 # Keep a copy offline, apart from every backup of the database.
 `;
 
-/** Reads the secrets of a file, which may be missing. Throws a CliError if its mode has one of the bits that must be closed, and for a weak secret. */
+/** Reads the secrets of a file, which may be missing. Throws a CliError if its mode has a forbidden bit, and for a weak secret. */
 export async function readSecrets(path: string, closed = 0o077): Promise<Map<string, string>> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return new Map();

@@ -117,7 +117,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(Math.max(0, ms), undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** Runs a function. Throws its error with this hint if the hint applies. A defect of this program is not changed. */
+/** Runs a function. Rethrows an error with this hint, if the hint applies. A defect of this program is not changed. */
 async function withHint<T>(
   hint: string,
   run: () => Promise<T>,

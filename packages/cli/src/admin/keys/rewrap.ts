@@ -44,7 +44,7 @@ function brokenRows(findings: readonly Finding[], keys: readonly RootKey[]): num
   return underMissing + rows.size;
 }
 
-/** A key that the service has and does not use: after `activate` the service was not given the file yet. */
+/** A key that the service has and does not use: after `activate`, the file was not uploaded yet. */
 async function tellStaged(io: KeysCall["io"], keys: readonly RootKey[]): Promise<void> {
   const staged = keys.filter(({ state }) => state === "staged").map(({ id }) => id);
   if (staged.length === 0) return;

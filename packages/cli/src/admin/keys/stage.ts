@@ -7,7 +7,7 @@ import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./table.ts";
 import { applyChange, isLocal } from "./upload.ts";
 
-/** `admin keys stage`: adds a new key, which is in no output. Run again before the upload, it adds no other one. */
+/** `admin keys stage`: adds a new key, which is in no output. Run again before the upload, it adds no further key. */
 export async function run(call: KeysCall, [wanted]: readonly string[]): Promise<void> {
   const file = await loadKeyFile(call.options.file);
   const keys = await loadKeys(await call.admin());

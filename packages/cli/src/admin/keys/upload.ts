@@ -11,7 +11,7 @@ import type { KeysCall } from "./table.ts";
 
 export interface Change {
   readonly file: KeyFile;
-  /** Absent: the file has it already, from a run before. */
+  /** Absent: an earlier run has written it to the file. */
   readonly document?: KeyDocument | undefined;
   /** The change, as a sentence without a full stop. */
   readonly done: string;

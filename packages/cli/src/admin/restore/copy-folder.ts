@@ -27,9 +27,10 @@ interface Wanted {
 }
 
 /**
- * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. The service
- * decides which it takes: it refuses an object that is damaged or too large, and a manifest whose root key is not in ROOT_KEYS. Each refusal is
- * told, and the others are copied. The parts of a refused manifest are copied before it (docs/design/tradeoffs.md).
+ * Copies the objects of a folder that the backup bucket lacks; for one vault, which may be of another deployment, only its objects. The
+ * service decides which it takes: it refuses an object that is damaged or too large, and a manifest whose root key is not in ROOT_KEYS.
+ * Each refusal is reported, and the other objects are copied. The parts of a refused manifest are copied before it
+ * (docs/design/tradeoffs.md).
  *
  * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the newest manifest. Throws a CliError if the
  * folder has nothing of the vault, and an ItemVaultError if the service refuses the manifest to restore.
@@ -73,7 +74,7 @@ const isManifest = (key: string, vault: string, snapshot = numberOf(key)): boole
 
 const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
-/** Tells of a newer backup from which is not restored. */
+/** Reports a newer backup that is not restored. */
 export const describeSkipped = (number: number, reason: string): string => `Skipped backup ${number}: ${printable(reason)}`;
 
 /** An object that the service refused as damaged, or as larger than a request may be, and why. */

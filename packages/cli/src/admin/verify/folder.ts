@@ -54,7 +54,7 @@ const finding = (kind: Finding["kind"], vault: string, snapshot: number | undefi
   repairable: false,
 });
 
-/** The result of a read of the file system, or its fault in words, with the path in the folder. */
+/** The result of a read of the file system, or its error in words, with the path in the folder. */
 type Read<T> = { readonly value: T } | { readonly fault: string; readonly isMissing: boolean };
 
 const attempt = <T>(path: string, reading: Promise<T>): Promise<Read<T>> =>

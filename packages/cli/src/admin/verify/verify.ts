@@ -27,7 +27,7 @@ export async function verify(call: VerifyCall): Promise<number> {
   const question = acceptsLoss ? "Repair what can be repaired, and accept the loss of rows?" : "Repair what can be repaired?";
   if (repairs) await confirm(io, question, options.yes);
   const found = folder === undefined ? await verifyService(call, repairs) : await verifyFolder(folder);
-  // Older backups that need a removed key are expected after a rotation, and are deleted in their time.
+  // Older backups that need a removed key are expected after a rotation, and are deleted when they expire.
   const expected = options.vault === undefined ? found.findings.filter(({ kind }) => kind === "key_removed") : [];
   const findings = found.findings.filter((one) => !expected.includes(one));
   await show(io, options.format, { json: found, table: (columns) => tableOf(HEADING, findings.map(rowOf), columns) });
