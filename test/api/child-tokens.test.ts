@@ -58,7 +58,6 @@ async function makeChain(options: object = {}): Promise<readonly [Issued, Issued
   return [root, first, second, await issued(second, { delegate: false })];
 }
 
-/** The ids of the tokens that a token has issued. */
 const listedBy = async ({ token }: Issued): Promise<string[]> =>
   (await client(token)("GET", "/v1/tokens")).body.map(({ id }: Issued) => id);
 

@@ -173,7 +173,6 @@ const NOW = 1_800_000_000_000;
 const deferred: Promise<unknown>[] = [];
 const context = { waitUntil: (work: Promise<unknown>) => void deferred.push(work) };
 
-/** The keys for a key id, or the kind of the failure. */
 async function load({ url }: Issuer, kid: string, now: number) {
   const loaded = await loadIssuerKeys({ issuer: url, allowedOrigins: [ISSUERS_ORIGIN] }, kid, now, context);
   return loaded.ok ? loaded.value : loaded.failure.kind;

@@ -9,7 +9,6 @@ import { client, freshVault, LOGIN, makeToken, makeVault, outcome, type Reply } 
 const ID = "3fa85f64-5717-4562-b3fc-2c963f66afa6";
 const SHORT = "h6uf6zcxc5cwfm74fsld6zvpuy";
 
-/** A vault, and a POST to it with an `Item-Id`. */
 async function vaultForIds(dialect: "uuid" | "connect" = "uuid") {
   const { vault, items } = await freshVault();
   const call = client((await makeToken({ [vault]: "rwd" }, { dialect })).token);

@@ -142,12 +142,10 @@ describe("Entropy", () => {
   });
 });
 
-/** Returns fields that ask for a value. `from` is the number of the first field. */
 const asking = (size: number, from = 0, value?: string) =>
   Array.from({ length: size }, (_, index) => ({ id: `g${from + index}`, generate: true, value }));
 const adding = (fields: readonly object[]) => fields.map((value) => ({ op: "add", path: "/fields", value }));
 
-/** A vault with an Item of a field that has no value. */
 async function world() {
   const { vault, items, call } = await freshVault();
   const { body: item } = await call("POST", items, { body: { ...LOGIN, fields: [{ id: "empty" }] } });

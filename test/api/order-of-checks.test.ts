@@ -94,7 +94,6 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The kind of a refusal, and of an invalid request what is invalid. */
 const shown = ({ kind, body }: Reply) => (kind === "invalid" ? `invalid ${body.message.split(":", 1)[0]}` : kind);
 
 /** Sends the request of an operation with the faults of some checks. Where two change one thing, the first one wins. */

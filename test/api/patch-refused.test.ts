@@ -20,7 +20,6 @@ const ITEM = {
 type Op = "add" | "replace" | "remove";
 type Operation = readonly [op: Op, path: string, value?: unknown];
 
-/** One operation for each path. */
 const forEachPath = (op: Op, paths: readonly string[], value?: unknown) => paths.map((path): Operation => [op, path, value]);
 
 const READ_ONLY = [

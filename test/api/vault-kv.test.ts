@@ -19,7 +19,6 @@ let vault: string;
 let other: string;
 let call: Client;
 let token: string;
-/** The ids of Items by their titles. */
 const ids: Record<string, string> = {};
 
 async function makeItem(as: Client, of: string, title: string, attributes: object = {}): Promise<string> {

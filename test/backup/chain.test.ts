@@ -13,7 +13,6 @@ afterEach(() => void vi.useRealTimers());
 
 const large = (label: string, characters: number) => ({ label, value: label.repeat(characters).slice(0, characters) });
 
-/** A vault with an Item that has a File, and the writes of its Items. */
 async function freshChain() {
   const fresh = await freshFile(pattern(20_000));
   const { vault, items } = fresh;

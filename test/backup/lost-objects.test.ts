@@ -55,7 +55,6 @@ const LOSSES: Readonly<Record<string, Lose>> = {
   "a content": async (vault) => env.BACKUPS.delete(await contentsOf(vault)),
 };
 
-/** The findings of `verify` in the newest snapshot. */
 async function foundInNewest(vault: string) {
   const newest = (await snapshotsOf(vault)).at(-1);
   const { findings } = await verifyAll({ backup: true, ...(vault !== REGISTRY && { vault }) });

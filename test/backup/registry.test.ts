@@ -22,7 +22,6 @@ afterEach(() => void vi.useRealTimers());
 const allVaults = async (): Promise<string[]> =>
   (await admin("GET", "/v1/admin/vaults")).body.map(({ id }: { id: string }) => id);
 
-/** The rows of a table of the newest registry. */
 async function registryRows(table: string) {
   const { parts } = await newestOf(REGISTRY);
   return parts.flatMap(({ tables }) =>
@@ -113,7 +112,6 @@ interface StoredJob extends Record<string, SqlStorageValue> {
 const jobsOf = (service: Service): Promise<StoredJob[]> =>
   inOperator(service, (sql) => sql.exec<StoredJob>("SELECT id, kind, state FROM jobs ORDER BY created_at, kind DESC").toArray());
 
-/** The hourly run of a time. */
 const startNightly = ({ bindings }: Service, now: number) => startBackup({ ...env, ...bindings }, now);
 
 /** Runs the hourly run of a time, and the job that it has started. Returns undefined if it has started none. */

@@ -56,7 +56,6 @@ async function damage(table: string, column: string, value: string): Promise<() 
   return () => env.DB.prepare(`UPDATE ${table} SET ${column} = ?2 WHERE ${where}`).bind(planted.vault, before).run();
 }
 
-/** Runs a dry run and the restore, which have the same findings. */
 async function expectFindings(body: object, findings: readonly object[]): Promise<void> {
   for (const dryRun of [true, false])
     expect(await restore({ ...body, dryRun })).toMatchObject({ status: 200, body: { state: "done", findings } });

@@ -33,7 +33,6 @@ afterEach(() => void (PART_MAX.characters = CHARACTERS));
 /** The beginning of an id of a number of days ago. */
 const dayBefore = (days: number): string => firstIdAt(Date.now() - days * DAY).slice(0, 24);
 
-/** Inserts entries of logs, of each the log and the id. */
 const insertEntries = (entries: readonly (readonly [log: string, id: string])[]) =>
   env.DB.prepare(
     `INSERT INTO activity (vault_id, id, action, result, actor, root_key_id, sealed)
@@ -71,7 +70,6 @@ const MANY = 2_050;
 
 const idOf = (n: number): string => `${n.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
 
-/** The statements of a write to each of some Items, in this order. */
 const writesTo = (vault: string, items: readonly string[]): D1PreparedStatement[] =>
   [
     `INSERT INTO activity (vault_id, id, action, result, actor, item_id, version, root_key_id, sealed, sequence, at)
@@ -166,7 +164,6 @@ async function writtenVault(seed: number) {
   return { vault, write };
 }
 
-/** The state of a vault, and the writes of its log. */
 const statesOf = async (vault: string) => ({ ...(await stateOf(vault)), writes: writesOf(await rowsInDatabase(vault)) });
 
 describe("a snapshot whose stages take several steps each", () => {

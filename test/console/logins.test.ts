@@ -175,7 +175,6 @@ it("a login gives by default in a browser all of the person for 12 hours, and by
   expect([body.vaults, lifetimeOf(body)]).toEqual([{ [vault]: "r" }, 3_600]);
 });
 
-/** The cookie of a person whose session has ended. */
 const cookieAfter = async (end: (person: SignedIn) => Promise<unknown>) => {
   const person = await signedIn();
   await end(person);

@@ -14,7 +14,6 @@ beforeAll(async () => {
   call = client((await makeToken(Object.fromEntries(vaults.map(({ id }) => [id, "rw" as const])))).token);
 });
 
-/** Makes an Item in the vault with this place in VAULTS. */
 const make = async (body: object, vault = 0): Promise<Item> =>
   (await call("POST", `/v1/vaults/${vaults[vault]!.id}/items`, { body: { category: "LOGIN", ...body } })).body as Item;
 

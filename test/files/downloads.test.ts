@@ -24,7 +24,6 @@ const get = (headers: Record<string, string> = {}, of = file): Promise<Response>
 const head = (headers: Record<string, string> = {}) =>
   fetchRaw("HEAD", `${file.one}/content`, { headers: { Authorization: `Bearer ${file.token}`, ...headers } });
 
-/** All headers but Request-Id, which differs in each response. */
 const headersOf = ({ headers }: Response) => [...headers].filter(([name]) => name !== "request-id");
 
 const rangeOf = ({ status, headers }: Response) => [status, headers.get("Content-Range"), headers.get("Content-Length")];

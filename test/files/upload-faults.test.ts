@@ -69,7 +69,6 @@ async function expectChanged({ files }: { files: number }): Promise<void> {
 
 const expectUnavailable = ({ status, headers }: Reply) => expect([status, headers.get("Retry-After")]).toEqual([503, "1"]);
 
-/** R2 whose multipart uploads have some other methods. */
 const wrapMultipart = (change: (upload: R2MultipartUpload) => Partial<R2MultipartUpload>) =>
   wrapBucket({
     createMultipartUpload: async (key: string) => {

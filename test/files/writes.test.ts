@@ -8,7 +8,6 @@ import { LOGIN, makeToken, shareVault } from "../support/service.ts";
 
 const WRITES = ["POST", "PUT", "DELETE"] as const;
 const sharedVault = shareVault();
-/** A new Item in the vault that the tests share. */
 const newItem = async () => itemIn(await sharedVault());
 
 const KIB = 1024;

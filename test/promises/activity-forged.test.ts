@@ -25,10 +25,8 @@ const handOver = (change: (one: HandOver) => unknown) => async () => ({
   handOvers: [change((await read()).handOvers[0]!)],
 });
 const row = (change: (one: ActivityRow) => unknown) => async () => ({ handOvers: [], rows: [change((await update()).rows[0]!)] });
-/** A hand-over with another line. */
 const line = (change: (one: Json) => unknown) =>
   handOver((one) => ({ ...one, line: JSON.stringify(change(JSON.parse(one.line) as Json)) }));
-/** A line with another value of a column of its entry. */
 const column = (place: number, value: unknown) =>
   line(({ entries: [entry], ...rest }) => ({ ...rest, entries: [(entry as unknown[]).with(place, value)] }));
 

@@ -43,7 +43,6 @@ const entryOf = (log: string, extra: Partial<Activity> = {}): Activity => ({
 
 const reads = (log: string, count: number) => Array.from({ length: count }, () => entryOf(log));
 
-/** An entry of the admin's log. */
 const ofAdmin = (extra: Partial<Activity>) => entryOf(NOWHERE, { actor: "admin", resource: "TOKEN", ...extra });
 
 /** What an entry of the admin's log counts as. */
@@ -59,7 +58,6 @@ const bytesOf = async (log: string): Promise<number> =>
 const exportedIds = async (log: string): Promise<string[]> =>
   (await pagesOf(admin, `/v1/admin/activity/export?vault=${log}&limit=1000`)).toSorted();
 
-/** Returns the ids of the entries that the segments of a log have. */
 const segmentIds = async (log: string): Promise<string[]> => (await segmentEntries(log)).map(({ id }) => id);
 
 describe("a flood of reads and denials", () => {

@@ -47,7 +47,6 @@ async function deletedItem(age: number, versions = 3) {
 
 const NOTHING = { versions: [], files: [], ended: [], deleted: undefined };
 
-/** The sealed texts of the versions of an Item. */
 const textsOf = async (item: string): Promise<string[]> =>
   (
     await selectAll<{ overview: string; details: string }>("SELECT overview, details FROM item_versions WHERE item_id = ?", item)

@@ -9,7 +9,6 @@ import { verifyAll } from "../verify/support/verify.ts";
 /** The files of migrations/, and the database that they create (test/support/setup.ts). */
 
 const { MIGRATIONS } = env as unknown as { MIGRATIONS: D1Migration[] };
-/** The statements of all files. */
 const statements = MIGRATIONS.flatMap(({ queries }) => queries);
 const files = Object.keys(import.meta.glob("../../migrations/*", { query: "?raw", import: "default", eager: true })).map((path) =>
   path.replace("../../migrations/", ""),

@@ -25,7 +25,6 @@ beforeAll(async () => {
   await bind({ token: (await makeBindingToken({ [vault]: "r" })).id }).get(references[0]!);
 });
 
-/** What a call costs that is refused. */
 const refused = (token: string) => costOf(token, (secrets) => refusalOf(secrets.get(references[0]!)));
 
 /** Out: the answer of a call, and what it cost without its log entry, which is flushed after the answer. */

@@ -47,7 +47,6 @@ export async function rowsByTable(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(name)] as const)));
 }
 
-/** The tables of the log. */
 const LOGS: ReadonlySet<string> = new Set(["activity", "log_segments", "logs"]);
 
 /** The names of tables that differ between two states, but for those of the log. */

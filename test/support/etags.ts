@@ -3,11 +3,9 @@ import type { Client } from "./service.ts";
 
 /** Entity tags of Items (contract 10.1). */
 
-/** Matches the ETag of an Item at a version. */
 export const tagAt = (version: number): string => expect.stringMatching(new RegExp(`^"${version}-[0-9a-f]{16}"$`));
 
 /** An entity tag of that version which no Item has. */
 export const otherTag = (version: number): string => `"${version}-0123456789abcdef"`;
 
-/** The current ETag of the Item at a path. */
 export const currentTag = async (call: Client, path: string): Promise<string> => (await call("GET", path)).headers.get("ETag")!;

@@ -45,7 +45,6 @@ function checkEvent({ type, data }: Received): void {
   if (fault !== undefined) throw new Error(`The document differs from the event ${type}: ${fault}`);
 }
 
-/** Reads the events of a response. */
 export function readEvents(response: Response): Stream {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let [buffer, id, comments] = ["", "", 0];

@@ -3,7 +3,6 @@ import { PIECE_BYTES } from "../../src/crypto/pieces.ts";
 import { watchBucket } from "./bindings.ts";
 import { type Client, fetchRaw, freshVault, LOGIN, type Reply, type Request_ } from "./service.ts";
 
-/** An Item in a new vault, and the paths of its Files. */
 export const freshItem = async (dialect: "uuid" | "connect" = "uuid") => itemIn(await freshVault(dialect));
 
 /** A new Item in a vault, and the paths of its Files. */

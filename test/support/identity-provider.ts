@@ -14,7 +14,6 @@ export interface Provider {
   readonly server: Issuer;
   readonly key: SigningKey;
   readonly env: Partial<Env>;
-  /** Sets what the token endpoint answers. */
   readonly answer: (...behaviours: readonly Behaviour[]) => Promise<void>;
   /** The requests that the token endpoint got. */
   readonly exchanges: () => Promise<readonly Received[]>;
@@ -41,7 +40,6 @@ export async function startProvider(description: Json = {}): Promise<Provider> {
   };
 }
 
-/** A sign-in that has begun. */
 export interface Begun {
   readonly provider: Provider;
   /** Of the address at which the person signs in. */

@@ -1,7 +1,6 @@
 import { applyD1Migrations, type D1Migration } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
-/** The table in which wrangler records the migrations. */
 const RECORDS = `CREATE TABLE d1_migrations
   (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)`;
 const RECORD = "INSERT INTO d1_migrations (name) VALUES (?)";

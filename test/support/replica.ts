@@ -14,7 +14,6 @@ export interface ReplicatedDatabase {
   readonly calls: { primary: number; replica: number };
   /** Copies the rows of the primary, and gives the replica its bookmark. */
   readonly replicate: () => Promise<void>;
-  /** What happens before each call of the replica. */
   beforeReplica: () => Promise<void>;
   /** What happens before each call of the primary. */
   beforePrimary: () => Promise<void>;

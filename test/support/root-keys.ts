@@ -28,7 +28,6 @@ export const keyringOf = async ({ ROOT_KEYS }: Partial<Env>): Promise<Keyring> =
   return opened.value;
 };
 
-/** A new key, and the values of each stage. */
 export async function newStages(): Promise<Stages> {
   const id = crypto.randomUUID().slice(0, 8);
   const key = crypto.getRandomValues(new Uint8Array(32)).toBase64();

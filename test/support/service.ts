@@ -157,7 +157,6 @@ export function shareVault(dialect: "uuid" | "connect" = "uuid"): () => ReturnTy
   return () => (made ??= freshVault(dialect));
 }
 
-/** The status of an answer, and the kind of its error. */
 export const kindOf = ({ status, headers }: Pick<Reply, "status" | "headers">) => [status, headers.get("Item-Vault-Error")];
 
 /** The smallest Item. */

@@ -30,7 +30,6 @@ export async function freshWriter() {
   return { vault, items, actor, token, tokenHash, call: client(token), apply };
 }
 
-/** The kind of the failure of an answer. */
 export const kindOf = (answer: Result<Answer>): string | undefined => (answer.ok ? undefined : answer.failure.kind);
 
 /** The bindings of a service that keeps so much. */

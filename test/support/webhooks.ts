@@ -53,7 +53,6 @@ export interface Hooked {
   readonly call: Client;
   /** Creates an Item. */
   readonly write: () => Promise<Reply>;
-  /** The path of its webhooks. */
   readonly hooks: string;
   /** The path of the webhook. */
   readonly hook: string;
@@ -76,7 +75,6 @@ export async function addWebhook(vault: string, url: string): Promise<Pick<Hooke
   return { hooks, hook: `${hooks}/${id}`, id, secret };
 }
 
-/** Runs the alarm of the vault's coordinator now. */
 export const ring = (vault: string): Promise<boolean> => runDurableObjectAlarm(env.COORDINATOR.getByName(vault));
 
 /** Runs a function on the storage of the vault's coordinator. */

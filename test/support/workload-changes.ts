@@ -16,7 +16,6 @@ export const EXPECTED: Expected = {
   lifetimeMax: 86_400,
 };
 
-/** An issuer. */
 export interface Target {
   /** Of the issuer's set, with other keys of both algorithms. */
   readonly key: SigningKey;
@@ -226,7 +225,6 @@ const HEADERS: Readonly<Record<string, Change>> = {
     signParts(dice.pick(noObjects(JSON.stringify(headerOf(key)))), JSON.stringify(claims), key),
 };
 
-/** Signatures with keys that are not the issuer's. */
 const KEYS: Readonly<Record<string, Change>> = {
   "it is signed with another key under the issuer's key id": ({ foreign, key, claims }) =>
     signToken(headerOf(key), claims, foreign),

@@ -9,7 +9,6 @@ import type { Ask, Sent } from "./world.ts";
 
 /** Sends the worst requests to the Worker of the tests. */
 
-/** The headers of a request, with its token and the length of a content. */
 export function headersOf({ token, body, headers = {} }: Omit<Sent, "path">): Record<string, string> {
   const length: Record<string, string> = body instanceof Uint8Array ? { "Content-Length": String(body.length) } : {};
   return { ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }), ...length, ...headers };

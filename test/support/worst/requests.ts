@@ -142,7 +142,6 @@ async function allPeople({ ask, env }: World): Promise<{ person: string; vaults:
 
 const JOBS = "/v1/admin/jobs";
 
-/** A job that has ended. */
 async function endedJob({ ask, env }: World, job: object = { kind: "rewrap" }): Promise<{ job: string }> {
   // One that an earlier request has started may exclude it.
   const jobs = (await ask("GET", JOBS, env.ADMIN_TOKEN)) as readonly { id: string; endedAt?: string }[];

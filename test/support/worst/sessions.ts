@@ -7,7 +7,6 @@ import type { World } from "./world.ts";
 
 /** Sessions of the console, made without requests. */
 
-/** What the console sends. */
 export const CONSOLE = { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" };
 
 /** The headers of a request with the cookie of a session, over https and over http. */

@@ -22,7 +22,6 @@ export async function largestIssuer({ ask, env }: World) {
     const claims = { ...CLAIMS, claim0: `rule ${count}` };
     rules.push((await ask("POST", "/v1/admin/rules", env.ADMIN_TOKEN, { ...body, claims })).id as string);
   }
-  /** A token with the claims of no rule. */
   const signed = (claims: Json = {}): Promise<string> => tokenOf(url, key, { ...CLAIMS, ...claims });
   return { issuer: id as string, jwks, body, rule: rules.at(-1)!, signed };
 }

@@ -225,7 +225,6 @@ interface Segments {
   readonly count: number;
   /** The reads of each, which came alone. */
   readonly reads: number;
-  /** The Items of each read. */
   readonly items: number;
   /** Milliseconds between two reads of a segment. The next one begins after a minute. */
   readonly spacing: number;
@@ -280,7 +279,6 @@ interface LogReader {
 /** A token that reads as many vaults as a token may. Most of their writes are in few logs, the others are short; each has large segments. */
 export const tokenOfFullLogs = (world: World): Promise<LogReader> => tokenOfLogs(world, LARGE_SEGMENTS);
 
-/** The same with short segments. */
 export const tokenOfShortSegments = (world: World): Promise<LogReader> => tokenOfLogs(world, SHORT_SEGMENTS);
 
 /** The same with segments of cells that are in one another. */
