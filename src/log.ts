@@ -20,7 +20,7 @@ export function logFailure(what: string, error: unknown, trace: Trace = {}): voi
   logLine("internal", causeOf(what, error), trace);
 }
 
-/** Logs a refusal where it ends: at the answer to a request, or in work that no client waits for. */
+/** Logs a refusal once, at its end: at the answer to a request, or in work that no client waits for. */
 export function logRefusal({ failure, cause }: Refusal, trace: Trace = {}): void {
   logLine(failure.kind, cause, trace);
 }

@@ -2,8 +2,8 @@ import { fail, ok, type Result } from "./model/result.ts";
 import { SECOND } from "./model/time.ts";
 
 /**
- * The bytes that requests of this isolate have in work: bodies, and rows that D1 has answered with. An isolate has 128 MB, and a byte takes about five until
- * its answer is sent. Beyond the bound a request is refused. It does not wait for another request, because such a wait hangs on Workers.
+ * The bytes that the requests of this isolate hold: bodies, and rows from D1. An isolate has 128 MB, and a byte takes about five until its
+ * answer is sent. Beyond the bound a request is refused. It does not wait for another request, because such a wait hangs on Workers.
  */
 
 /** Bytes of all requests together. A single request may have more. */
@@ -12,7 +12,7 @@ export const WORK_BYTES_MAX = 24 * 1024 * 1024;
 /** A request with fewer bytes is neither counted nor refused. */
 export const UNCOUNTED_BYTES_MAX = 128 * 1024;
 
-/** A request that was killed has returned nothing. Its share expires. */
+/** A killed request has not returned its share. Its share expires. */
 const SHARE_MS_MAX = 30 * SECOND;
 
 const RETRY_SECONDS = 1;
@@ -40,8 +40,8 @@ export function closeShare(share: Share | undefined): void {
 }
 
 /**
- * Raises the bytes of a request in work at one time to `bytes`. Jobs and coordinators have no share; they have their own bounds. Fails with
- * `rate` if other requests have too many.
+ * Sets the bytes that a request holds at one time to at least `bytes`. Jobs and coordinators have no share; they have their own bounds.
+ * Fails with `rate` if other requests have too many.
  */
 export function admitBytes(share: Share | undefined, bytes: number): Result<undefined> {
   if (!share || bytes <= Math.max(share.bytes, UNCOUNTED_BYTES_MAX)) return ok(undefined);

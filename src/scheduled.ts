@@ -20,7 +20,7 @@ import { uuidOf } from "./model/ids.ts";
 import type { BackupInput, NewJob } from "./model/job.ts";
 
 /**
- * The D1 calls that are not shared, because their number does not depend on the due rows. Logs: 1. Deleted vaults: 1. Due vaults:
+ * D1 calls outside the shared budget, because their number does not depend on the due rows. Logs: 1. Deleted vaults: 1. Due vaults:
  * 1. Jobs: 1. Root keys: 2. Earlier keys: 2.
  */
 const UNSHARED_D1_CALLS = 8;
@@ -62,7 +62,7 @@ async function cleanLog(env: Env, now: number, take: Take): Promise<void> {
   const { activityRetention, activityArchive } = settingsOf(env);
   const before = now - activityRetention;
   const archive = activityArchive > activityRetention ? files : undefined;
-  // Beside each other, so that none uses up the calls of another, or stops with it.
+  // Concurrently, so that no task uses up the calls of another, or stops with it.
   const parts = await Promise.allSettled([
     removeOldRows(db, archive, before, take),
     removeOldSegments(db, archive, before, take),
@@ -78,13 +78,15 @@ async function recordKeys(env: Env, now: number): Promise<void> {
   must("record the root keys", await recordRootKeys(must("open the store", await openStore(env, now))));
 }
 
-/** Starts the job that deletes the rows of deleted vaults, when there are any. The coordinator of a vault starts it too, as a rule. */
+/**
+ * Starts the job that deletes the rows of deleted vaults, if there are any. Usually the coordinator of the vault has already started it.
+ */
 async function startPurge(env: Env): Promise<void> {
   const deleted = must("read the deleted vaults", await listDeletedVaults(env.DB, ""));
   if (deleted.length > 0) must("start the job that deletes their rows", await startJob(env, "purge"));
 }
 
-/** Starts the job that lets coordinators expire deleted Items and versions, when some are due. */
+/** Starts the job that lets coordinators expire deleted Items and versions, if some are due. */
 async function startExpiry(env: Env, now: number): Promise<void> {
   if (!(await hasDueVaults({ db: env.DB, settings: settingsOf(env), now }))) return;
   must("start the job that expires deleted Items and versions", await startJob(env, "expire"));

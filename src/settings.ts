@@ -5,8 +5,8 @@ import { DAY } from "./model/time.ts";
 import { type Access, parseAccess, parseSignInIssuer, type SignInIssuer } from "./model/sign-in-issuer.ts";
 
 /**
- * The variables of wrangler.toml and the optional secrets, parsed once for all layers. While one setting is malformed, or a secret
- * may be known or guessed, every data route is refused.
+ * The variables of wrangler.toml and the optional secrets, parsed once for all layers. While one setting is malformed, or a secret may be
+ * known or guessed, every data route is refused.
  */
 export interface Settings {
   /** Unix seconds. A token that was issued before is refused. */
@@ -18,11 +18,11 @@ export interface Settings {
   /** Milliseconds for which the activity log keeps an entry. */
   readonly activityRetention: number;
   /**
-   * Milliseconds for which an entry can be exported: after the retention from the archive in R2. There is no archive when this is not
-   * longer than the retention.
+   * Milliseconds for which an entry can be exported: after the retention from the archive in R2. There is no archive if this is not longer
+   * than the retention.
    */
   readonly activityArchive: number;
-  /** About the most bytes of the reads and denials of one log. */
+  /** The approximate maximum bytes of the reads and denials of one log. */
   readonly activityBytes: number;
   /** Bytes that the database may hold: the limit of the operator's plan. */
   readonly databaseLimit: number;

@@ -30,7 +30,7 @@ export async function writePieces<R>(
   }
 }
 
-/** Reads a stream whole. `admit` gets the size of what is read. When it fails, nothing further is read. */
+/** Reads a stream whole. `admit` gets the size of the data read. When it fails, nothing further is read. */
 export async function readStream(
   stream: ReadableStream<Uint8Array> | null,
   admit: (size: number) => Result<unknown>,

@@ -12,7 +12,7 @@ export const VAULT_DOOR = "/vault/v1";
 /** A cookie is never accepted. */
 const BY_TOKEN = { by: "token", direct: true } as const;
 
-/** A POST is also served as PUT, which the clients in Go send. A POST is also served as PUT, which the clients in Go send. */
+/** An operation below `/vault`. A POST is also served as PUT, which the clients in Go send. */
 type KvOperation = Operation & {
   /** The permission that the token needs in the vault that the path names. */
   readonly needs?: Permission;

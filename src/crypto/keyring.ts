@@ -63,7 +63,7 @@ function parseTable(value: unknown): Map<string, Uint8Array> | undefined {
   return table;
 }
 
-/** Decodes 32 bytes of base64. the detail contains no part of the secret. */
+/** Decodes 32 bytes of base64. Returns undefined for any other text. */
 function decode(text: string): Uint8Array | undefined {
   try {
     const bytes = Uint8Array.fromBase64(text);

@@ -21,7 +21,7 @@ export function kvTokenOf(c: Context, bearer: string | undefined): string | unde
   return token || bearer;
 }
 
-/** The kinds that are answered as another one, so that an answer does not tell which of them it is. */
+/** Kinds that are answered as another kind, so that an answer does not reveal the difference. */
 const ANSWERED_AS: Partial<Readonly<Record<FailureKind, FailureKind>>> = {
   unauthorized: "out_of_scope",
   vault_not_found: "out_of_scope",

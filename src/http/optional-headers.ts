@@ -12,9 +12,9 @@ export function nextPage(c: Context, query: string | undefined): Record<string, 
 }
 
 /**
- * Returns the headers of an answer that no intermediary may compress (contract 1.7). net/http of Ruby does not decompress an
- * answer with a `Content-Range`, and a stream must not be held back. The local server compresses in spite of `no-transform` (RFC
- * 9111 section 5.2.2.6), unless the answer names an encoding.
+ * Returns the headers of an answer that no intermediary may compress (contract 1.7). net/http of Ruby does not decompress an answer with a
+ * `Content-Range`, and a stream must not be held back. The local server compresses in spite of `no-transform` (RFC 9111 section 5.2.2.6),
+ * unless the answer names an encoding.
  */
 export const uncompressed = (c: Context): Record<string, string> => ({
   "Cache-Control": "no-store, no-transform",

@@ -46,7 +46,7 @@ export interface Target {
 /** A request of an authorized caller, from which the route parses its input. */
 export interface ParseCall extends Caller, Target {
   readonly query: Query;
-  /** Only on conditional routes. Absent too when it is malformed: the pipeline refuses that after the route has parsed. */
+  /** Only on conditional routes. Absent too if it is malformed: the pipeline refuses that after the route has parsed. */
   readonly ifMatch: Precondition | undefined;
   /** The id that the client has chosen for a new Item. Only on routes that read `Item-Id`; absent too when it is malformed. */
   readonly chosenId: string | undefined;
@@ -56,7 +56,7 @@ export interface ParseCall extends Caller, Target {
 
 /** A request with all its parts. */
 export interface Call extends ParseCall {
-  /** Only on idempotent routes. Keys of two owners with the same text are two keys (contract 10.8). */
+  /** Only on idempotent routes. Keys of two owners with the same text are different keys (contract 10.8). */
   readonly idempotencyKey: { readonly owner: string; readonly text: string } | undefined;
 }
 
@@ -95,7 +95,7 @@ export const respond = (c: Context, content: Content<unknown>): Response =>
 export interface Handler<Body = unknown, Input = unknown> {
   /** Parses the input of the operation. A refusal is answered after the store's refusals (contract 4). */
   parse(call: ParseCall): Result<Input>;
-  /** Returns the number of requests as which a request counts in its token's rate limit. Absent: one. */
+  /** Returns the number that a request counts in its token's rate limit. Absent: one. */
   requests?(input: Input): number;
   handle(call: Call, input: Input): Promise<Result<Reply<Body>>>;
 }

@@ -24,8 +24,8 @@ import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /**
- * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21). A step carries out as
- * many small parts of that as its calls allow.
+ * The job that backs up one vault, or all vaults, then the registry, and then deletes old backups (contract 21). A step does as many small
+ * parts of the backup as its calls allow.
  */
 
 interface BackupState {
@@ -83,9 +83,9 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
     do {
       const { stage } = state;
       if (stage === "done") break;
-      // What a stage throws is a failure of its vault.
+      // An exception in a stage is a failure of its vault.
       const next = await catchDefect("A part of a backup", () => STAGES[stage](ports, state));
-      // What was done before a failure is kept, so that the next step fails at its beginning, and it is clear where.
+      // Work done before a failure is kept, so that the next step fails at its beginning and the failed part is known.
       if (!next.ok) return state === begun ? next : ok(steppedTo(state, findings));
       findings.push(...(next.value.findings ?? []));
       state = next.value.state;
@@ -96,10 +96,10 @@ export const BACKUP: KindOfJob<BackupInput, BackupState> = {
     const vault = state.skipped ?? state.queue[0];
     if (state.input.vault !== undefined || state.stage !== "vaults" || vault === undefined) return undefined;
     const unavailable = failure.kind === "unavailable";
-    // Nothing is wrong with the second vault then, and each other one would fail in the same way.
+    // Then nothing is wrong with the second vault, and every other vault would fail in the same way.
     if (unavailable && state.unavailable && state.skipped === undefined) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `its backup failed: ${failure.kind}`));
-    // A vault whose older backup cannot be looked up either is not named at all.
+    // A vault whose older backup cannot be looked up either is not named.
     const next =
       state.skipped === undefined
         ? { ...endOfVault(state, { behind: state.result.behind + 1 }), skipped: vault }
@@ -124,7 +124,7 @@ async function spaceCommits({ COORDINATOR }: JobPorts["bindings"], vault: string
   }
 }
 
-/** The stages. Each call carries out a small part of one. */
+/** The stages. Each call does a small part of a backup. */
 const STAGES: Readonly<Record<Exclude<BackupState["stage"], "done">, (ports: Ports, state: BackupState) => Promise<Next>>> = {
   begin: beginJob,
   vaults: backUpVaults,
@@ -231,7 +231,7 @@ async function backUpRegistry({ store, isSpent }: Ports, state: BackupState): Pr
   if (!isRead) return ok({ state: { ...state, registry } });
   const written = await writeRegistry(store, registry, state.named);
   if (!written.ok) return written;
-  // The bucket has a registry of this number that is not of this job: this one follows it.
+  // The bucket has a registry with this number from another job: this registry follows it.
   if (!written.value) return ok({ state: { ...state, registry: undefined } });
   const result = { ...state.result, snapshot: registry.number };
   return ok({ state: { ...state, result, stage: "prune", named: NO_BACKUPS, registry: undefined } });

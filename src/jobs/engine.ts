@@ -145,7 +145,7 @@ interface Outcome {
 /** Returns the failure that ends the job, or undefined if the job continues or is done. */
 function keepOutcome(outcome: Outcome, made: Result<Done>): FailureKind | undefined {
   const { sql, row, tries } = outcome;
-  // A state that is too long stays so, however often the step is tried.
+  // A state that is too long stays too long in every retry.
   if (made.ok) return keepStep(outcome, made.value) ? undefined : giveUp(outcome, { kind: "internal" });
   if (!isPassing(made.failure) || tries >= STEP_TRIES_MAX) return giveUp(outcome, made.failure);
   recordFailure(sql, row.id, made.failure.kind);

@@ -17,8 +17,9 @@ export interface JobPorts {
    */
   readonly write: WriteRows;
   /**
-   * After this number of calls to D1, buckets and coordinators a step starts no further work. It always does some work, which may take a few
-   * more calls. The value is JOB_STEP_CALLS at the first try, and half as much at each retry, because an invocation may have been cut off.
+   * After this number of calls to D1, buckets and coordinators a step starts no further work. It always does some work, which may take a
+   * few more calls. The value is JOB_STEP_CALLS at the first try, and half as much at each retry, because an invocation may have been cut
+   * off.
    */
   readonly callsMax: number;
   /** The buckets, and the coordinators of vaults. */

@@ -22,7 +22,7 @@ import {
 import { type EngineContext, mayStop, runStep, setNextAlarm } from "./engine.ts";
 import { KINDS } from "./kinds.ts";
 
-/** Milliseconds between two looks of a request that waits for the end of a job. */
+/** Milliseconds between two checks of a request that waits for the end of a job. */
 const LOOK_MS = 100;
 
 /**
@@ -110,7 +110,7 @@ export class Operator extends DurableObject<Env> {
     return this.#load(id);
   }
 
-  /** Makes one step, and sets the alarm for the next one. What the step throws must not keep the other jobs from theirs. */
+  /** Makes one step, and sets the alarm for the next one. An exception in a step must not keep the other jobs from their steps. */
   override async alarm(): Promise<void> {
     const context: EngineContext = {
       storage: this.ctx.storage,

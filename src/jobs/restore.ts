@@ -99,7 +99,7 @@ function steppedTo({ state, findings = [] }: Reached): Stepped<RestoreState> {
   return { state, progress: progressOf(state), result: { restored: state.result }, findings, done };
 }
 
-/** In vaults; of one vault in steps, of one Item in phases. */
+/** In vaults; for one vault the number of steps, for one Item of phases. */
 function progressOf({ input, restore, done, total }: RestoreState): Stepped<RestoreState>["progress"] {
   if (input.vault === undefined) return { done, total };
   if (!restore) return { done: 0, total: 0 };
@@ -195,7 +195,7 @@ const keepVault = (state: RestoreState): RestoreState => ({
   result: { ...state.result, kept: state.result.kept + 1 },
 });
 
-/** Goes on with the next vault, and names this one. */
+/** Continues with the next vault, and names this one. */
 const leaveOut = (state: RestoreState, why: string): Reached => ({
   state: {
     ...state,

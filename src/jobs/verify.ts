@@ -17,7 +17,7 @@ interface VerifyState {
   readonly checked: Checked;
   /** True if the next step continues after the vault of the position, which is left out. */
   readonly skipped?: boolean;
-  /** True if the vault before was left out because the storage or a coordinator did not answer. */
+  /** True if the previous vault was left out because the storage or a coordinator did not answer. */
   readonly unavailable?: boolean;
 }
 
@@ -62,7 +62,7 @@ export const VERIFY: KindOfJob<VerifyInput, VerifyState> = {
     const { vault } = state.position;
     if (vault === "" || state.input.vault !== undefined || state.skipped) return undefined;
     const unavailable = kind === "unavailable";
-    // Nothing is wrong with the second vault then, and each other one would fail in the same way.
+    // Then nothing is wrong with the second vault, and every other vault would fail in the same way.
     if (unavailable && state.unavailable) return undefined;
     const finding = findingOf(fault("vault_skipped", { vault }, `it was not verified to its end: ${kind}`));
     return reached({ ...state, skipped: true, unavailable }, state.position, [finding]);

@@ -66,7 +66,7 @@ export interface Activity {
   readonly version: number | null;
   /** The ids of the Items, if one request has read several. In the admin's log: the ids of the vaults granted to a session. */
   readonly items?: readonly string[] | undefined;
-  /** Only of an exchange that was refused: why, in a word of the service. */
+  /** Only for a refused exchange: the reason, as a fixed word. */
   readonly reason?: string | undefined;
   /** Only in the admin's log. */
   readonly resource?: AdminResource | null;

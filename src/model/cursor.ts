@@ -3,8 +3,8 @@ import { idDigits } from "./ids.ts";
 /** Positions in the events of a vault (contract 15.3 and 15.4). */
 
 /**
- * The position after an event. A database that was restored repeats numbers, but not together with the times of the vault, which
- * the fence of a commit compares too. So the pair identifies the write.
+ * The position after an event. A database that was restored repeats numbers, but not together with the times of the vault, which the fence
+ * of a commit compares too. So the pair identifies the write.
  */
 export interface Cursor {
   /** The number of the write: see event.ts. */
@@ -34,7 +34,7 @@ const NAMED: ReadonlyMap<string, After> = new Map([
   ["latest", "latest"],
 ]);
 
-/** Parses the parameter `after`: `0`, `latest` or a cursor. the detail contains no part of the secret. */
+/** Parses the parameter `after`: `0`, `latest` or a cursor. Returns undefined for any other text. */
 export const parseAfter = (text: string): After | undefined => NAMED.get(text) ?? parseCursor(text);
 
 /**

@@ -18,7 +18,7 @@ export interface ExchangeForm {
   readonly rule?: string | undefined;
   /** The name of that rule. */
   readonly ruleName?: string | undefined;
-  /** The type that the client asks for. */
+  /** The requested type. */
   readonly type: (typeof ISSUED_TYPES)[number];
 }
 
@@ -37,7 +37,7 @@ const PARAMETERS: Readonly<Record<string, (value: string | null) => string | und
   subject_token_type: (value) => (value && TYPES.includes(value) ? undefined : `is not ${TYPES.join(" or ")}`),
   rule: (value) => (value === null || parseId(value) !== undefined ? undefined : "is not an id"),
   requested_token_type: (value) => (value === null || issuedType(value) ? undefined : `is not ${ISSUED_TYPES.join(" or ")}`),
-  // Whoever asks for less would get all of the rule.
+  // Otherwise a client that asks for less would get the full grant of the rule.
   ...Object.fromEntries(
     ["scope", "audience", "resource", "actor_token"].map((name) => [name, (value) => (value ? "is not supported" : undefined)]),
   ),

@@ -61,9 +61,9 @@ export const idsOf = (readings: readonly Filter[]): readonly string[] | undefine
 export const titleOf = (filter: Filter): string | undefined => filter.find(({ words }) => words === "title eq")?.value;
 
 /**
- * Returns the Vaults of the first reading that matches any Vault. Names are compared without regard to case. If no reading
- * matches, returns the Vault with the filter's value as its id: the `op` command asks for a vault by id in this way, and other
- * clients by `name eq` (contract 5.10).
+ * Returns the Vaults of the first reading that matches any Vault. Names are compared without regard to case. If no reading matches, returns
+ * the Vault with the filter's value as its id: the `op` command asks for a vault by id in this way, and other clients by `name eq`
+ * (contract 5.10).
  */
 export function passingVaults<V extends FilteredVault>(readings: readonly Filter[], vaults: readonly V[]): readonly V[] {
   for (const filter of readings) {

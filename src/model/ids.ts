@@ -64,7 +64,7 @@ export function base32Bytes(digits: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A text in the form of an id that can name nothing: no Item gets it, not by `Item-Id` either. */
+/** A text in the form of an id that names nothing: no Item can get it, even by `Item-Id`. */
 export const NAMES_NOTHING = "0".repeat(26);
 
 /** Returns the 32 digits of a canonical UUID. Throws for any other spelling, so that two texts never give the same bytes. */

@@ -138,9 +138,9 @@ export function parsePatch(body: unknown): Result<Edit[]> {
     : invalid(explain(parsed.error, "the patch").replace(/^\[(\d+)\](?:\.|: )/, "operation $1: "));
 }
 
-/** The attributes of a request about an Item that are ignored although they are none of an Item (contract 2.16): most are misspelled. */
+/** Attributes of a request about an Item that are ignored because an Item does not have them (contract 2.16): most are misspelled. */
 
-/** The attributes of an object, with those of answers too, because clients send back objects that they have read. */
+/** The attributes of an object, including those of answers, because clients send back objects that they have read. */
 interface Shape {
   readonly known: ReadonlySet<string>;
   /** The shapes of objects, or of the objects of arrays, within it. */

@@ -9,7 +9,7 @@ export const REQUESTED_KINDS = ["rewrap", "verify", "backup", "restore"] as cons
 
 export type RequestedKind = (typeof REQUESTED_KINDS)[number];
 
-/** The kinds that the service starts by itself, when there is something to do. */
+/** The kinds that the service starts by itself when there is work. */
 export const SERVICE_KINDS = ["expire", "purge"] as const;
 
 export type ServiceKind = (typeof SERVICE_KINDS)[number];

@@ -1,4 +1,4 @@
-/** Count or version of a valid row. A sum of two is exact in JavaScript. A larger number is damaged. */
+/** Count or version of a valid row. The sum of two counts is exact in JavaScript. A larger number is damaged. */
 export const COUNT_MAX = 2 ** 52;
 
 /** Every limit of requests (contract 12). Sizes are bytes of UTF-8; times are seconds. */
@@ -33,7 +33,7 @@ export const LIMITS = {
   vaultItems: 100_000, // the default quotas of a vault
   vaultBytes: 256 * 1024 * 1024,
   vaultFileBytes: 10 * 1024 * 1024 * 1024,
-  growth: 64, // bytes that a sealed text may gain and count as not larger, for example with the digits of an entropy
+  growth: 64, // bytes that a sealed text may grow and still count as not larger, for example by the digits of an entropy
   /** Items that the grants of a token name, of all vaults together. */
   tokenItems: 100,
   tokenVaults: 100,
@@ -41,7 +41,7 @@ export const LIMITS = {
   tokenLifetimeDefault: 90 * 24 * 60 * 60,
   tokenDepth: 3, // generations below a token that the admin has issued
   tokenDescendants: 100, // below it
-  tokenCost: 50, // as how many requests of its token one counts that issues a token: it writes
+  tokenCost: 50, // the number of requests that issuing a token counts as, because it writes
   stale: 300, // seconds by which the reads of a token may be old
   bookmarks: 8, // that a request may send
   session: 12 * 60 * 60, // how long a session of the console lasts
@@ -49,12 +49,12 @@ export const LIMITS = {
   signInCode: 5 * 60, // how long a one-time code can be used
   sessions: 100, // sessions and codes of a token, or of the admin; above it, the first to expire are deleted
   signIn: 32 * 1024, // the body of a request that signs in
-  signInCost: 50, // as how many requests of its token a sign-in by a token or of a person counts, and the making of a code: they write
-  loginLifetime: 12 * 60 * 60, // how long a token lives that a person has got by a login
-  adminLoginLifetime: 60 * 60, // the same of a token of the admin routes
+  signInCost: 50, // the number of requests that a sign-in by a token or of a person, and the making of a code, count as, because they write
+  loginLifetime: 12 * 60 * 60, // lifetime of a token from a person's login
+  adminLoginLifetime: 60 * 60, // the same for a token of the admin routes
   authorizationCode: 60, // how long the code of a login in a browser can be used
-  loginCode: 2 * 60, // how long the code can be used that a person pastes into a terminal
-  loginCodeLifetime: 60 * 60, // how long its token lives by default
+  loginCode: 2 * 60, // lifetime of a code that a person pastes into a terminal
+  loginCodeLifetime: 60 * 60, // default lifetime of its token
   wait: 30, // seconds that a request waits for an event, or for the end of a job
   stream: 60 * 60, // seconds that a stream lasts: then a Worker with new settings serves its reader
   listeners: 2_000, // requests that wait for events, in one isolate

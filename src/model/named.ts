@@ -66,7 +66,7 @@ export type ReferenceInItem = Pick<Reference, "section" | "field">;
 /** The ids of the sections that a reference allows; absent: it has no section. */
 type Within = readonly string[] | undefined;
 
-/** A field, when the Item has it, and where a File may be else. */
+/** A field, if the Item has it, and otherwise the sections that a File may be in. */
 export interface FoundField<F extends NamedField = Field> {
   readonly field: F | undefined;
   readonly within: Within;

@@ -43,7 +43,7 @@ const WORDS: Readonly<Record<Operation, string>> = { l: "list", r: "read", w: "w
  */
 export function missing(granted: unknown, needed: Permission): string | undefined {
   if (!isPermission(granted)) return undefined;
-  // The letters of the permission, because `r` is lacking where both `l` and `r` are.
+  // The letters of the permission: `r` is lacking if both `l` and `r` are.
   const lacks = ([...needed] as Operation[]).find((letter) => !covers(granted, letter));
   return lacks && WORDS[lacks];
 }

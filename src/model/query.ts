@@ -71,7 +71,7 @@ const DAMAGED = "~";
 export const writeCursor = (id: string, dialect: Dialect): string =>
   isId(id) ? writeId(id, dialect) : encodeURIComponent(DAMAGED + id);
 
-/** Parses a cursor from `writeCursor`, or an id. the detail contains no part of the secret. */
+/** Parses a cursor from `writeCursor`, or an id. Returns undefined for any other text. */
 export const parseIdCursor = (text: string): string | undefined => (text.startsWith(DAMAGED) ? text.slice(1) : parseId(text));
 
 /** Parses `limit` and `cursor`. Fails with 400. */

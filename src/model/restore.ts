@@ -5,7 +5,7 @@ export interface RestoreInput {
   readonly vault?: string | undefined;
   /** Only this Item of the vault. */
   readonly item?: string | undefined;
-  /** The number of the backup. Absent: the newest, or that with which a restore of the vault has begun. */
+  /** The number of the backup. Absent: the newest backup, or the backup with which a restore of the vault has begun. */
   readonly snapshot?: number | undefined;
   /** True if the restore may replace data that is newer than the backup. */
   readonly overwrite: boolean;
@@ -37,7 +37,7 @@ export interface RestoreResult {
   readonly snapshot?: number | undefined;
   readonly takenAt?: number | undefined;
   readonly deployment?: string | undefined;
-  /** Newer backups that were not chosen: only of everything. */
+  /** Newer backups that were not chosen: only in a restore of everything. */
   readonly skipped?: readonly Skipped[] | undefined;
   /** The state of the database before. Only for one vault or Item. */
   readonly existing?: Existing | undefined;

@@ -10,7 +10,10 @@ export const TOKEN_KINDS = ["person", "issuer", "rule", "workload", "admin"] as 
 
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/** The tokens of the admin routes that serve only some of them, by their attribute: what such a token does. An operation names the attribute. */
+/**
+ * The tokens of the admin routes that serve only some of them, by their attribute, with the purpose of such a token. An operation names the
+ * attribute.
+ */
 export const NARROW_ADMIN = {
   backupsOnly: "only reads backups (contract 8.19)",
   adminRead: "only reads the lists of the admin (contract 8.20)",

@@ -33,7 +33,7 @@ export interface Vault {
   readonly dataKeyId: string;
   /** The number of that key, from 1 to 255. */
   readonly keyNumber: number;
-  /** The number of earlier data keys in its list. Some of its texts may be under them. */
+  /** The number of earlier data keys in its list. Some of its texts may be sealed under them. */
   readonly earlierKeys: number;
 }
 
@@ -57,8 +57,8 @@ type OwnQuota = { readonly [K in keyof Quota]: number | null };
 type WriteCounts = Pick<Vault, "items" | "created" | "restored" | "destroyed" | "contentVersion">;
 
 /**
- * Returns the numbers of writes to a vault's Items since its creation, by action. Each write has incremented the content version.
- * A creation and the restoration of a deleted Item have incremented `items`; a deletion has decremented it.
+ * Returns the numbers of writes to a vault's Items since its creation, by action. Each write has incremented the content version. A
+ * creation and the restoration of a deleted Item have incremented `items`; a deletion has decremented it.
  */
 export function writesOf({ items, created, restored, destroyed, contentVersion }: WriteCounts) {
   const deleted = Math.max(0, created + restored - items);
@@ -68,12 +68,12 @@ export function writesOf({ items, created, restored, destroyed, contentVersion }
 
 const COUNTS = ["items", "created", "deleted", "restored", "destroyed", "files", "fileBytes", "sealedBytes"] as const;
 
-/** By how much a write changes the counts of its vault. */
+/** The change that a write makes to the counts of its vault. */
 export type CountChange = Partial<Record<(typeof COUNTS)[number], number>>;
 
 /**
- * Returns the vault after a write to an Item. `now` is in Unix milliseconds. No count goes below 0: a damaged one may be smaller than the amount
- * that a deletion subtracts.
+ * Returns the vault after a write to an Item. `now` is in Unix milliseconds. No count goes below 0: a damaged count may be smaller than the
+ * amount that a deletion subtracts.
  */
 export function countWrite(vault: Vault, now: number, change: CountChange): Vault {
   const grown = COUNTS.map((name) => [name, Math.max(vault[name] + (change[name] ?? 0), 0)]);

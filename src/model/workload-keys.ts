@@ -31,7 +31,7 @@ type EcKey = {
 export const KEYS_MAX = 100;
 /** Characters of a `kid`. */
 export const KEY_ID_MAX = 255;
-/** RFC 7518 section 3.3 asks for 2048 bits or more. A larger modulus than the second one costs too much of the processor. */
+/** RFC 7518 section 3.3 asks for 2048 bits or more. A modulus larger than the second bound takes too much CPU. */
 const RSA_BITS = { least: 2048, most: 8192 };
 const EC_BYTES = 32;
 /** The members that only a private or symmetric key has (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1). */

@@ -18,7 +18,7 @@ export interface Preset {
 
 export type PresetName = "github" | "gitlab" | "buildkite" | "kubernetes" | "generic";
 
-/** Returns the pattern of URLs that begin so: `*` is a label of the host, `**` is any host. */
+/** Returns the pattern of URLs with this beginning: `*` is a label of the host, `**` is any host. */
 const issuersAt = (...places: readonly string[]): RegExp =>
   new RegExp(`^https://(${places.join("|").replaceAll(".", "\\.").replaceAll("**", "[^/]+").replaceAll("*", "[^./]+")})([:/]|$)`);
 

@@ -7,7 +7,7 @@ import { readStream } from "../streams.ts";
 
 /** Requests of the service to issuers of tokens: OpenID Connect Discovery 1.0 section 4, key sets, and token endpoints. */
 
-/** Why a document was not fetched. Only the log gets the word: nothing of an answer is in it. */
+/** Why a document was not fetched. Only the log gets the word, which contains nothing of an answer. */
 export type FetchFault =
   | "url" // the issuer's URL is not allowed any more
   | "keys_url" // the `jwks_uri` is absent or not allowed
@@ -29,7 +29,7 @@ export interface Document {
   readonly body: JsonObject;
 }
 
-/** The time of all requests to an issuer for one purpose together. */
+/** The total time for all requests to an issuer for one purpose. */
 const FETCH_MS_MAX = 3 * SECOND;
 const ANSWER_BYTES_MAX = 64 * 1024;
 

@@ -65,7 +65,7 @@ export const fetchKeys = (
 
 /** The address of the keys of an issuer. */
 export interface KeysSource {
-  /** The id of an issuer of workload tokens. One that is made again has another id, and does not get the keys that are cached. */
+  /** The id of an issuer of workload tokens. An issuer that is created again has another id, and does not get the cached keys. */
   readonly id?: string;
   /** The URL of the issuer. */
   readonly issuer: string;
@@ -81,7 +81,7 @@ interface Kept {
   fetched: Promise<Result<readonly WorkloadKey[]>>;
 }
 
-/** Every issuer of contract 27, and the issuers of the settings, each for this isolate. */
+/** Every issuer of contract 27, and the issuers of the settings, each as known to this isolate. */
 const kept = createCache<Kept>(LIMITS.issuers + 8, DAY);
 
 /**

@@ -41,7 +41,7 @@ export function readEntries({ requestId, actor, origin }: Requested, entries: re
   });
 }
 
-/** Adds an entry to the log after the answer. Denials are logged up to a limit. What fails is logged, and throws nothing. */
+/** Adds an entry to the log after the answer. Denials are logged up to a limit. A failure is logged, and not thrown. */
 export async function sendEntry(env: Env, activity: Activity): Promise<void> {
   if (activity.result === "DENY" && !(await isWorthLogging(env, activity))) return;
   await addEntry(env, activity);

@@ -28,7 +28,7 @@ import { formatCursor } from "../model/cursor.ts";
 import { sequenceOf } from "../model/event.ts";
 import type { Vault } from "../model/vault.ts";
 
-/** A group holds its Items in memory, sealed and opened, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
+/** A group holds its Items in memory, sealed and decrypted, before and after: 32 of 512 KiB may take 80 MiB of the 128. */
 const GROUP_OPERATIONS_MAX = 32;
 
 /** A group also holds the bodies of its operations, parsed: four of the largest, or 32 of 128 KiB. */
@@ -51,7 +51,7 @@ const clock = () => Date.now();
  */
 export class VaultCoordinator extends DurableObject<Env> {
   readonly #cache = createRowCache(CACHED_CHARACTERS_MAX);
-  /** Until when some time passes between commits: Unix milliseconds. */
+  /** The time until which commits are spaced: Unix milliseconds. */
   #spacedUntil = 0;
   readonly #turn = createTurns(); // of commits and repairs: each would refuse the other
   readonly #sweepTurn = createTurns(); // of sweeps of contents, and steps of a restore
@@ -100,7 +100,7 @@ export class VaultCoordinator extends DurableObject<Env> {
    * coordinator may have recorded the vault's deletion. A running sweep ends first. Fails with `misconfigured`.
    */
   async prepareRestore({ expected, released }: RestoreContents): Promise<Result<undefined>> {
-    this.#cache.update(undefined); // the vault is about to be another one
+    this.#cache.update(undefined); // the vault is about to be replaced
     const { storage } = this.ctx;
     const settings = parseSettings(this.env);
     if (!settings.ok) return settings;
@@ -133,7 +133,9 @@ export class VaultCoordinator extends DurableObject<Env> {
     return this.#withStore((store) => answerAttempts(webhookPorts(this.ctx.storage.sql, store, clock), vault, request));
   }
 
-  /** Answers what `verify` needs from this coordinator alone, or must not do beside a commit. Fails with `unavailable`. */
+  /**
+   * Answers the requests of `verify` that only this coordinator can answer, or that must not run beside a commit. Fails with `unavailable`.
+   */
   verify(vault: string, request: VerifyRequest): Promise<Result<VerifyAnswer>> {
     const { storage } = this.ctx;
     return this.#withStore(async (store): Promise<Result<VerifyAnswer>> => {
@@ -167,8 +169,8 @@ export class VaultCoordinator extends DurableObject<Env> {
   }
 
   /**
-   * Commits a group of operations, with what belongs to it in the coordinator's own storage: pending contents, webhooks, listeners and the
-   * alarm. Returns one answer per operation, in order.
+   * Commits a group of operations, with its effects in the coordinator's own storage: pending contents, webhooks, listeners and the alarm.
+   * Returns one answer per operation, in order.
    */
   async #commit(group: readonly Operation[]): Promise<readonly Result<Answer>[]> {
     const { env } = this;
@@ -194,7 +196,7 @@ export class VaultCoordinator extends DurableObject<Env> {
       clock,
     });
     const answers = await commitGroup(ports, group);
-    // An uncertain one may have taken effect.
+    // An uncertain write may have taken effect.
     if (answers.some((answer) => answer.ok || answer.failure.kind === "uncertain")) await announceCommit(storage, clock());
     return answers.map((answer) => map(answer, (value) => ({ ...value, bookmark: bookmarked.bookmark() })));
   }

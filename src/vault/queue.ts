@@ -48,7 +48,7 @@ export function createQueue<O extends { readonly size: number }, A>(options: Que
   async function drain(): Promise<void> {
     running = true;
     while (entries.length > 0) {
-      // Without the wait, the first of several writers would get a commit of its own, and the other writers the next commit.
+      // Without the wait, the first of several writers would get a separate commit, and the other writers the next one.
       if (entries.length < expected) await sleep(ONE_MS);
       if (options.isSpaced?.()) await waitForSpace();
       const group = takeGroup();

@@ -72,9 +72,9 @@ export interface ChangeResult {
 }
 
 /**
- * Tells if an operation may enlarge its vault (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: no, because the database is
- * nearly full. `shrinking`: it must make the vault smaller. `admitted`: without a bound. An attempt to write the operation then had an
- * unknown outcome: it may still take effect, and a refusal would state the opposite.
+ * Decides whether an operation may enlarge its vault (contract 12.6 and 12.7). `bounded`: up to the quotas. `refused`: no, because the
+ * database is nearly full. `shrinking`: it must make the vault smaller. `admitted`: without a bound. An attempt to write the operation then
+ * had an unknown outcome: it may still take effect, and a refusal would state the opposite.
  */
 export type Growth = "bounded" | "refused" | "shrinking" | "admitted";
 

@@ -130,7 +130,7 @@ function queryOf(query: RequestOptions["query"] = {}): string {
 const HEADER = "Item-Vault-Bookmark";
 
 /**
- * absent before the first answer with a state. `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them.
+ * How many a request may send: `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them.
  */
 const BOOKMARKS_MAX = 8;
 

@@ -144,7 +144,7 @@ export function GrantDialog({ grant }: { readonly grant: Grant }) {
   );
 }
 
-/** Tells as whom a link has signed in, because it may be the link of somebody else. It stays until it is dismissed. */
+/** Shows the account of a sign-in by link, because the link may belong to somebody else. It stays until it is dismissed. */
 export const LinkNotice = () => (
   <aside class="link-notice" aria-label="Signed in by a link">
     <output>
@@ -186,7 +186,7 @@ function forgetLink(): void {
 
 const closeQuestion = (): void => void (askedToSignOut.value = false);
 
-/** Asks about a clipboard with possibly other content. It is outside the sidebar, whose popover closes when a dialog opens. */
+/** Asks about a clipboard that may hold other content. It is outside the sidebar, whose popover closes when a dialog opens. */
 export function SignOutQuestion() {
   const answer = (clears: boolean) => () => {
     closeQuestion();

@@ -22,7 +22,7 @@ export interface Alarm {
   readonly set: (due: number | null) => void;
   /** Starts the timer of an alarm that the file had at the start of the process. */
   readonly start: () => void;
-  /** Starts no more handlers. The file keeps an alarm whose handler is running. */
+  /** Starts no more handlers. The file keeps an alarm while its handler is running. */
   readonly stop: () => void;
 }
 

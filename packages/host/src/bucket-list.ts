@@ -3,7 +3,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { unlessMissing } from "./files.ts";
 
 /**
- * The keys and the heads of objects that are files in a folder. Keys are lower-case, so that a file system that ignores case keeps them apart.
+ * The keys and the heads of objects that are files in a folder. Keys are lower-case, so a file system that ignores case keeps them apart.
  * No segment begins with a dot, so no key leaves the folder or names a temporary file. Files with other names are not objects.
  */
 
@@ -21,7 +21,7 @@ export interface Head {
   readonly uploaded: Date;
 }
 
-/** Returns the head of an object. Its ETag names the file: every put writes another file, or at another time. */
+/** Returns the head of an object. Its ETag identifies the file: every put writes a different file, or at a different time. */
 export const headOf = (key: string, { ino, mtimeNs, mtimeMs, size }: BigIntStats): Head => ({
   key,
   size: Number(size),

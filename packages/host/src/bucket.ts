@@ -76,8 +76,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a call that tells errors of the file system in words, without the path. The name of such an error is its code, because the log of the
- * service shows the name of an error and not its message.
+ * Returns a call that reports errors of the file system in words, without the path. The name of such an error is its code, because the log
+ * of the service shows the name of an error and not its message.
  */
 const toldBy =
   <A extends unknown[], T>(name: string, call: (...args: A) => Promise<T>) =>
@@ -111,7 +111,7 @@ async function put(folder: Folder, key: string, content: Content, { onlyIf, sha2
   }
 }
 
-/** Writes a content. A stream is cancelled with the error of the file, of which its writer may learn first. */
+/** Writes a content. A stream is cancelled with the error of the file, which its writer may see first. */
 async function write(file: FileHandle, content: Content, hash: Hash | undefined): Promise<void> {
   if (!(content instanceof ReadableStream)) {
     hash?.update(content);

@@ -3,7 +3,7 @@
 const HOUR_MS = 3_600_000;
 const HOURLY = /^([0-5]?\d) \* \* \* \*$/;
 
-/** Milliseconds after the start at which the task runs once: a machine that is switched off at night would else never run it. */
+/** Milliseconds after the start at which the task runs once: otherwise a machine that is switched off at night would never run it. */
 const FIRST_MS = 60_000;
 
 /** A timer may end a moment early, and the clock may go back by as much. */

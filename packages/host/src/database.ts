@@ -9,7 +9,7 @@ const VALUE_CHARACTERS_MAX = 2_000_000;
 /** Every state is the latest one: there are no replicas. */
 const BOOKMARK = "00000000-00000000-00000000-00000000000000000000000000000000";
 
-/** Without free pages, as D1 tells it: deleted rows make a database smaller at once. */
+/** Without free pages, as D1 reports it: deleted rows make a database smaller at once. */
 const SIZE =
   "SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
 

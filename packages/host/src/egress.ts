@@ -12,7 +12,7 @@ import { HostResponse } from "./platform/response.ts";
  */
 
 export interface EgressOptions {
-  /** Resolves when every commit that a request may tell of is on disk; undefined if it is already. */
+  /** Resolves when every commit that a request may reveal is on disk; undefined if it is already. */
   readonly settled: () => Promise<void> | undefined;
   /** Networks (`10.1.0.0/16`) and hosts (`hooks.corp.example`, with or without a port) that are allowed although their addresses are private. */
   readonly allowed: { readonly networks: readonly string[]; readonly hosts: readonly string[] };

@@ -8,7 +8,7 @@ export const codeOf = (error: unknown): string | undefined => (error as NodeJS.E
 /** The codes of errors at a path where no file is. */
 const MISSING = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
 
-/** Returns undefined in place of an error that says that there is no such file. Throws every other error. */
+/** Returns undefined if the error says that there is no such file. Throws every other error. */
 export function unlessMissing(error: unknown): undefined {
   if (!MISSING.has(codeOf(error) ?? "")) throw error;
 }

@@ -7,7 +7,7 @@ import { HostResponse } from "./platform/response.ts";
 import { subtle } from "./platform/web-crypto.ts";
 import { LocalSocketPair } from "./web-sockets.ts";
 
-/** Gives the Worker the globals and the module that workerd has and Node has not, and its own `fetch`. */
+/** Gives the Worker the globals and the module that workerd has and Node lacks, and its own `fetch`. */
 export function installGlobals(fetcher: typeof fetch): void {
   registerWorkersModule();
   addByteMethods();

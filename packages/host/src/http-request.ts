@@ -64,7 +64,7 @@ class IncomingHeaders {
   }
 }
 
-// Whatever the class has not throws: the methods of `Headers` and `Request` refuse other objects.
+// Any missing member throws: the methods of `Headers` and `Request` refuse other objects.
 Object.setPrototypeOf(IncomingHeaders.prototype, Headers.prototype);
 for (const name of ["entries", "forEach", "keys", "values", Symbol.iterator] as const)
   Object.defineProperty(IncomingHeaders.prototype, name, {

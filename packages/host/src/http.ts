@@ -30,7 +30,7 @@ const SERVER = {
   /** For a whole request: the largest body at 1 Mbit/s. */
   requestTimeout: 15 * 60_000,
   connectionsCheckingInterval: 5_000,
-  /** Longer than the 60 s of common proxies, so that the proxy closes first and none of its requests meets a closed connection. */
+  /** Longer than the 60 s of common proxies, so that the proxy closes first and never sends a request on a closed connection. */
   keepAliveTimeout: 75_000,
   /** Joins duplicates by ", " and those of Cookie by "; ", as workerd does. By default Node drops duplicates of some headers. */
   joinDuplicateHeaders: true,
@@ -120,7 +120,7 @@ export class Front {
     return refuse({ kind: "body_too_large", detail: String(LIMITS.file) });
   }
 
-  /** Answers 500 if nothing was sent. Otherwise cuts the answer off, so that it does not look whole. */
+  /** Answers 500 if nothing was sent. Otherwise cuts the answer off, so that it does not look complete. */
   async #fail(exchange: Exchange, error: unknown): Promise<void> {
     const { res } = exchange;
     this.#options.report("A request", error);

@@ -16,7 +16,7 @@ const namesIn = (tables: ReadonlySet<string>): RegExp =>
 /** Returns a function that opens the SQLite of the object with a number. */
 export function createObjectTables(turns: Turns): (id: number) => RunSql {
   const statementOf = createStatements(turns.db);
-  // Read once: to look for the tables of each object would read the whole schema for each.
+  // Read once: looking up the tables of each object would read the whole schema each time.
   const stored = Map.groupBy(turns.db.prepare(TABLES).all() as { name: string }[], ({ name }) => /^object_\d+_/.exec(name)![0]);
 
   return (id) => {

@@ -17,7 +17,7 @@ export interface Objects {
   readonly renewBindings: () => void;
   /** Ends the instance of each object that was idle for `idleMs`. */
   readonly evict: (idleMs: number) => void;
-  /** Ends every instance. What one of them was about to do in an alarm is done after the next start. */
+  /** Ends every instance. The work that an instance was about to do in an alarm is done after the next start. */
   readonly stop: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** The rate limits of wrangler.toml, counted in memory: a restart forgets them. */
+/** The rate limits of wrangler.toml, counted in memory: a restart resets them. */
 
 export interface RateLimitSettings {
   readonly limit: number;
@@ -6,7 +6,10 @@ export interface RateLimitSettings {
   readonly period: number;
 }
 
-/** Keys of one period that are counted. Further ones are refused, so that addresses without number do not fill the memory. */
+/**
+ * The maximum number of counted keys in one period. Further keys are refused, so that an unlimited number of addresses cannot fill the
+ * memory.
+ */
 const KEYS_MAX = 100_000;
 
 export function createRateLimit({ limit, period }: RateLimitSettings): RateLimit {

@@ -26,7 +26,7 @@ const CHECKPOINT_TRANSACTIONS = 250;
 const CHECKPOINT_MS_MAX = 10_000;
 const LOOK_INTERVAL_MS = 500;
 
-/** Bytes of a log that is truncated. Truncation keeps writers waiting, so it happens only where writers have left no pause for long. */
+/** Bytes of a log that is truncated. Truncation blocks writers, so it happens only if writers have not paused for a long time. */
 const TRUNCATE_BYTES = 64 * 1024 * 1024;
 
 /** SQLite's default. */

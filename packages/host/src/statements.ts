@@ -28,8 +28,8 @@ export function createStatements(db: DatabaseSync): (sql: string) => StatementSy
 const rounded = (value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
 
 /**
- * Runs a statement. Returns its rows. An integer beyond 2^53, which only a damaged row has, is rounded as D1 does: Node would throw, and with it
- * the rows beside the damaged one would be lost.
+ * Runs a statement. Returns its rows. An integer beyond 2^53, which only a damaged row has, is rounded as in D1: Node would throw, and the
+ * rows beside the damaged one would be lost.
  */
 export function allRows(statement: StatementSync, values: readonly SqlValue[]): Record<string, unknown>[] {
   try {

@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SqliteFile } from "./sqlite-file.ts";
 
 /**
- * Transactions of the file, which D1 and the Durable Objects share. What an object writes between two awaits is one transaction, as on Cloudflare.
- * A batch of D1 is one of its own.
+ * Transactions of the file, which D1 and the Durable Objects share. The writes of an object between two awaits are one transaction, as on
+ * Cloudflare. A batch of D1 is a transaction of its own.
  */
 export interface Turns {
   readonly db: DatabaseSync;

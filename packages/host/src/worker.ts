@@ -11,10 +11,10 @@ import { type Bindings, createObjects, type ObjectClass } from "./objects.ts";
 import { checkSqliteVersion, openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 import { createTurns } from "./turns.ts";
 
-/** The Worker of Item Vault in this process, with a binding for each that wrangler.toml names (docs/design/host.md). */
+/** The Worker of Item Vault in this process, with an implementation of each binding in wrangler.toml (docs/design/host.md). */
 
 export interface WorkerOptions {
-  /** The folder with the Worker's code, wrangler.toml, migrations and static files, as the command line carries it. */
+  /** The folder with the Worker's code, wrangler.toml, migrations and static files, as in the package of the command line. */
   readonly release: string;
   /** The directory of the data. */
   readonly data: string;
@@ -22,11 +22,11 @@ export interface WorkerOptions {
   readonly loadVariables: () => Promise<Readonly<Record<string, string>>>;
   /** Changes nothing: makes no directory and no database, and applies no migration. */
   readonly checks: boolean;
-  /** Tells the operator of an error that no request gets. */
+  /** Reports an error that no request gets to the operator. */
   readonly report: (what: string, error: unknown) => void;
   /** Ends the process. */
   readonly fail: (error: Error) => void;
-  /** Networks and hosts that webhooks and the keys of issuers may be at although they are private. */
+  /** Private networks and hosts that webhooks and the keys of issuers may use. */
   readonly allowed: { readonly networks: readonly string[]; readonly hosts: readonly string[] };
 }
 
@@ -35,13 +35,13 @@ export interface RunningWorker {
   /** Answers /health as with other variables. */
   readonly health: (variables: Readonly<Record<string, string>>) => Promise<Response>;
   readonly settled: () => Promise<void> | undefined;
-  /** The migrations that a check has left out. */
+  /** The migrations that a check has not applied. */
   readonly pendingMigrations: readonly string[];
   /** Starts work without a request: alarms, the queue and the hourly task. */
   readonly start: () => void;
   /** Replaces secrets and variables, for the requests from now on. */
   readonly setVariables: (variables: Readonly<Record<string, string>>) => void;
-  /** Resolves when the work has ended that goes on after answers. */
+  /** Resolves when background work after answers has ended. */
   readonly finish: () => Promise<unknown>;
   /** Closes the files. */
   readonly stop: () => Promise<void>;
@@ -131,7 +131,7 @@ async function openOver(
   };
 }
 
-/** The work that goes on after answers. */
+/** Background work after answers. */
 function createBackground(report: WorkerOptions["report"]) {
   const pending = new Set<Promise<unknown>>();
   const waitUntil = (promise: Promise<unknown>): void => {

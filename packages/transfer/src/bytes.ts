@@ -10,7 +10,7 @@ export function base64Of(bytes: Uint8Array): string {
 
 const PART_BYTES = 0x2000;
 
-/** Decodes base64 with or without padding. the detail contains no part of the secret. */
+/** Decodes base64 with or without padding. Returns undefined for any other text. */
 export function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const binary = atob(text);

@@ -7,7 +7,7 @@ import { TransferError } from "./error.ts";
  * 24 reads the next line as the value of `A= `.
  */
 
-/** Is told of each text that no variable has. `where` is the name of a variable or a line, never a value. */
+/** Called for each text that belongs to no variable. `where` is the name of a variable or a line, never a value. */
 export type OnLoss = (what: string, where?: string) => void;
 
 /** The loss of a line that is neither empty nor a comment. */

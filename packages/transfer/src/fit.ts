@@ -28,7 +28,7 @@ export function fitTransfer(transfer: Transfer): Fitted {
   return fitted;
 }
 
-/** Does the same for a caller that makes pauses between Items: `add` adds an Item to `fitted`. */
+/** Does the same for a caller that pauses between Items: `add` adds an Item to `fitted`. */
 export function beginFit({ losses, unfit = [] }: Transfer): {
   readonly fitted: Fitted;
   readonly add: (item: TransferItem) => void;
@@ -67,7 +67,7 @@ function fitItem(item: TransferItem, losses: Losses): TransferItem | Unfit {
   return why ? { title, why } : outcome;
 }
 
-/** Drops Files that the service refuses, and mends their names. */
+/** Drops Files that the service refuses, and fixes their names. */
 function fitFiles(files: readonly TransferFile[], add: (what: string) => void): TransferFile[] {
   return files.flatMap((file) => {
     if (file.size > LIMITS.file) {

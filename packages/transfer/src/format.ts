@@ -42,7 +42,7 @@ export interface ImportFormat {
 
 const HEAD_BYTES = 4096;
 
-/** The formats of which a file has the signs. */
+/** The formats whose signs a file has. */
 export function matchingFormats(formats: readonly ImportFormat[], bytes: Uint8Array, fileName: string): ImportFormat[] {
   const head = bytes.subarray(0, HEAD_BYTES);
   return formats.filter((format) => format.matches(head, fileName));

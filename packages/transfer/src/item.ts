@@ -74,6 +74,6 @@ export interface Transfer {
   readonly source: string;
   readonly items: readonly TransferItem[];
   readonly losses: readonly Loss[];
-  /** Items that cannot be read. The others are imported only if the user leaves these out. */
+  /** Items that cannot be read. Other Items are imported only if the user leaves these out. */
   readonly unfit?: readonly Unfit[];
 }

@@ -191,8 +191,7 @@ const TITLED_BYTES = 200;
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
- * Fails as `loadSlice` does, with `invalid` if there are too many, and with `rate` if there is no memory for them now. Fails as `loadSlice`
- * does, with `invalid` if they are too many, and with `rate` if they are too many now.
+ * Loads the titles of a vault. Fails as `loadSlice` does, with `invalid` if they are too many, and with `rate` if they are too many now.
  */
 async function loadTitles({ store, claims: token, vaults }: Call, vault: string): Promise<Result<Titles>> {
   const access = { token, vault, items: itemsIn(vaults[vault]) };

@@ -35,7 +35,7 @@ import { sameText } from "../secret.ts";
  */
 
 export interface Granted extends Grants {
-  /** Expiry of the credential, in Unix milliseconds. The credential expires at this time, in Unix milliseconds. */
+  /** Expiry of the credential, in Unix milliseconds. The session does not outlive it. */
   readonly until?: number;
 }
 

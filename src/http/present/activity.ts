@@ -73,6 +73,6 @@ function presentAdminResource(
 ): Pick<Presented<Schemas.AdminActivityResource>, "type" | "vaults" | "reason"> {
   const type = resource ?? "VAULT";
   const vaults = items?.map((id) => ({ id: writeId(id, dialect) }));
-  // The other attributes of the schema, of which an entry has one, have the names of the types.
+  // The other attributes of the schema, one of which an entry has, are named after the types.
   return { type, [type.toLowerCase()]: item === null ? undefined : { id: writeId(item, dialect) }, vaults, reason };
 }

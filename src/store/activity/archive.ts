@@ -8,14 +8,15 @@ import { dayOfKey, entriesOf, firstIdOf, largestCell, type Segment } from "./seg
 import type { StoredEntry } from "./slices.ts";
 
 /**
- * The archive of the activity log in R2. What is sealed is as in D1, so that an object can be read after the root key of its time was removed. An
- * object is a JSON array of rows of `activity`, or of segments, in the order of their logs and ids. The objects of a day (UTC) are
+ * The archive of the activity log in R2. Sealed texts are the same as in D1, so that an object can be read after the root key of its time
+ * was removed. An object is a JSON array of rows of `activity`, or of segments, in the order of their logs and ids. The objects of a day
+ * (UTC) are
  *
  *     log/<day>/part/<kind>/<log>/<id>/<log>/<id>/<hash>   with the keys of the first and of the last row: `PartKind`
  *     log/<day>/late/<log>/<id>                            one hand-over, with its id
  *
- * In a key a log has "_" for ":", which no file of Windows may have.
- * Several objects may have the same entry: the export shows it once. No vault has such an id, so no content has such a key.
+ * In a key a log has "_" for ":", which Windows does not allow in file names. Several objects may have the same entry: the export shows it
+ * once. No vault has such an id, so no content has such a key.
  */
 
 export const ARCHIVE = "log/";
@@ -52,7 +53,7 @@ export const isLate = (id: string, now: number): boolean => Date.parse(dayOf(tim
 const nameOf = (text: string): string => text.replaceAll(/[^0-9a-z-]/g, "_");
 const logOfName = (name: string): string => name.replace("_", ":");
 
-/** Returns the key of a late hand-over; of a smallest cell, what comes before the hand-overs of the cell. */
+/** Returns the key of a late hand-over; for a smallest cell, the prefix before its hand-overs. */
 export const lateKey = (day: string, [log, id]: Place): string => `${lateOf(day)}${nameOf(log)}/${id}`;
 
 /** Archives a hand-over as a segment of its own. Throws when R2 fails. */
@@ -60,7 +61,7 @@ export async function archiveLate(bucket: Bucket, segment: Segment): Promise<voi
   await bucket.put(lateKey(dayOfKey(segment.id), [segment.log, segment.id]), JSON.stringify([segment]));
 }
 
-/** Archives rows, in the order of their keys. The name has their hash: other rows are another object. Throws when R2 fails. */
+/** Archives rows, in the order of their keys. The name has their hash: other rows make another object. Throws when R2 fails. */
 export async function archivePart(
   bucket: Bucket,
   day: string,
@@ -73,7 +74,7 @@ export async function archivePart(
   await bucket.put(partsOf(day, kind) + [first.log, first.id, last.log, last.id, hash].map(nameOf).join("/"), bytes);
 }
 
-/** An object of the archive, as its key tells. A key that tells nothing may have any entry. */
+/** An object of the archive, as described by its key. An object whose key describes nothing may hold any entry. */
 export interface ArchiveObject {
   readonly key: string;
   readonly size: number;
@@ -138,7 +139,7 @@ function isRowOf({ day, first, last }: ArchiveObject, value: unknown): value is 
   return isWhole && dayOfKey(row.id) === day && !isBefore(place, first) && !isBefore(last, place);
 }
 
-/** Lists of a run, of a thousand objects each. */
+/** List calls of a run, with a thousand objects each. */
 const RUN_LISTS_MAX = 5;
 
 /**

@@ -31,7 +31,7 @@ import { HAS_DAY, logsIn } from "./retention.ts";
 
 /**
  * Exports the log, day by day (UTC), the oldest first, and within a day in the order of logs and ids. A page merges D1 and the archive, and
- * shows each entry once, wherever and however often it is stored. It begins where the page before it ended, so a moved entry is found in its
+ * shows each entry once, wherever and however often it is stored. It begins where the previous page ended, so a moved entry is found in its
  * new place.
  */
 
@@ -49,7 +49,7 @@ export interface ExportPage {
   readonly next: ExportPosition | undefined;
 }
 
-/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes 23 at most without looking. */
+/** Calls of D1 and R2 for a page: on the free plan a request makes at most 50. A step makes at most 23 calls between two checks. */
 const PAGE_CALLS_MAX = 24;
 
 /** Loads a page of at most `limit` entries. It begins at the position; absent: at the beginning. Fails with `unavailable` or `rate`. */
@@ -96,7 +96,7 @@ async function readDay(
   if (!stored.ok) return stored;
   const archived = await readArchived(session, day, from, stored.value.end);
   if (!archived.ok) return archived;
-  // A cell with more than one call reads ends the step: the next one begins after it.
+  // A cell that takes more than one call ends the step: the next step begins after the cell.
   const { end: readEnd } = archived.value;
   const end: Place = isBefore(from, readEnd) ? readEnd : [from[0], `${smallestCell(from[1])}~`];
   const [first, last] = [timePrefix(Date.parse(day)), timePrefix(Date.parse(day) + DAY)];
@@ -132,10 +132,12 @@ interface Run {
   readonly end: Place;
 }
 
-/** Returns the place next after an id, or after all that was read up to a key: no id is between them. */
+/** Returns the place right after an id, or after everything read up to a key: no id is between them. */
 const placeAfter = ([log, id]: Place): Place => [log, `${id} `];
 
-/** Returns where to read from, so that the segments and late hand-overs of a cell are read together. A place after the cell skips them. */
+/**
+ * Returns the place to read from, so that the segments and late hand-overs of a cell are read together. A place after the cell skips them.
+ */
 const startOfPart = (id: string): string => (id.endsWith("~") ? id : smallestCell(id));
 
 /** Returns the place after the last log that is exported. */
@@ -143,7 +145,7 @@ const endOfLogs = ({ vault }: ExportSession): Place => (vault === undefined ? EN
 
 const earlier = (a: Place, b: Place): Place => (isBefore(a, b) ? a : b);
 
-/** The segments that one call reads, and about the bytes of objects. */
+/** The number of segments per call, and the approximate bytes of objects. */
 const SEGMENTS_MAX = 64;
 const OBJECT_BYTES_MAX = 4 * 1024 * 1024;
 /** Objects read at once, except objects with the place at which they begin. */
@@ -157,9 +159,9 @@ const ONE_LOG = "WITH logs (log) AS (SELECT ?3)";
 
 type LogTable = "activity" | "log_segments";
 
-/** Log by log, because the keys begin with the log: besides what it finds, each call reads about three rows for each log. */
+/** Log by log, because the keys begin with the log. Besides its results, each call reads about three rows for each log. */
 const SQL = {
-  /** `earlier` counts the entries of the logs before: no log is read after those that fill the page. */
+  /** `earlier` counts the entries of earlier logs: reading stops at the log that fills the page. */
   entries: `
     WITH RECURSIVE logs (log, earlier) AS (
       SELECT coalesce(?6, (SELECT min(vault_id) FROM activity WHERE vault_id >= ?3)), 0
@@ -168,7 +170,10 @@ const SQL = {
       FROM logs WHERE log IS NOT NULL AND ?6 IS NULL AND earlier < ?5)
     SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ACTIVITY.object} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
     FROM logs WHERE log IS NOT NULL AND earlier < ?5 AND EXISTS (SELECT 1 FROM ${OF_LOG})`,
-  /** In the order of the key: the list of logs has it, and so has each log. No log comes between one and the same with ":" and more. */
+  /**
+   * The order is that of the key, because the list of logs and each log have this order. No log comes between a log and the same text with
+   * ":" and more.
+   */
   segments: `
     WITH RECURSIVE logs (log) AS (
       SELECT min(vault_id) FROM log_segments WHERE vault_id >= max(?3, ?5)
@@ -213,8 +218,8 @@ async function readStored(session: ExportSession, day: string, [log, id]: Place,
 }
 
 /**
- * Reads what the archive has of a day up to a place, after D1 was read: what has left it since is there. Fails with `rate` if other requests have too many
- * bytes in work. Throws when R2 fails.
+ * Reads the archive of a day up to a place, after D1 was read: entries that have left D1 since are there. Fails with `rate` if other
+ * requests have too many bytes in work. Throws when R2 fails.
  */
 async function readArchived(session: ExportSession, day: string, from: Place, to: Place): Promise<Result<Run>> {
   const { bucket, vault } = session;
@@ -253,14 +258,17 @@ async function readArchived(session: ExportSession, day: string, from: Place, to
   const entries: PlacedEntry[] = [];
   for (const object of read) {
     session.calls++;
-    // One that was deleted since it was listed has no entries.
+    // An object that was deleted since it was listed has no entries.
     const text = await (await bucket.get(object.key))?.text();
     if (text !== undefined) entries.push(...readObject(object, text, vault));
   }
   return ok({ entries, end });
 }
 
-/** Returns the first day from one on that may have entries. D1 is read first: what has left it since is in the archive. Throws when D1 or R2 fails. */
+/**
+ * Returns the first day, from a given day on, that may have entries. D1 is read first: entries that have left D1 since are in the archive.
+ * Throws when D1 or R2 fails.
+ */
 async function loadNextDay(session: ExportSession, from: string): Promise<string | undefined> {
   session.calls += 2;
   const { store, bucket, vault, lastDay } = session;

@@ -21,18 +21,18 @@ import { into } from "../tables/statements.ts";
  */
 
 const FLUSH_ENTRIES_MAX = 64;
-/** Of entries as JSON. Sealed and in base64 they and their columns stay below the 128 KB that a queue accepts. */
+/** Of entries as JSON. Sealed and in base64, with their columns, they stay below the 128 KB that a queue accepts. */
 const FLUSH_CHARACTERS_MAX = 48_000;
 /** The platform gives `waitUntil` 30 seconds. */
 export const FLUSH_WINDOW_MS = 2_000;
 
 /**
- * By the size of its cell: a line is appended while the segment then has fewer bytes. A page reads one segment of each size whatever it needs, so those
- * that only rare reads and floods fill are small.
+ * By the size of its cell: a segment gets another line while it then has fewer bytes than this. A page always reads one segment of each
+ * size, so the sizes that only rare reads and floods fill are small.
  */
 const SEGMENT_BYTES_MAX: Readonly<Record<(typeof CELLS)[number], number>> = { 6: 8_000, 7: 44_000, 8: 44_000, 10: 8_000 };
 
-/** Of so many hand-overs one has the bytes of its log counted: on average a log grows by as many in between. */
+/** The bytes of a log are counted for one in this many hand-overs: on average a log grows by as many in between. */
 const COUNTED_EVERY = 64;
 
 /** The data that a flush stores. A message of the queue has data that D1 has not taken. */
@@ -78,7 +78,7 @@ export async function flushBatch(env: Env): Promise<void> {
     const settings = must("parse the settings", parseSettings(env));
     const message = await sealBatch(must("open the root keys", await openKeyring(env.ROOT_KEYS)), entries);
     try {
-      // The newest request has ended just now.
+      // The newest request has just ended.
       await storeMessage(env, settings, message, Math.max(...entries.map(({ id }) => timeOf(id))));
     } catch (error) {
       logFailure("A flush of the log", error);
@@ -100,7 +100,7 @@ export async function sealBatch(keyring: Keyring, entries: readonly Activity[]):
 
 /**
  * The consumer of the queue. Acknowledges each message that it has stored: the queue delivers only the others again, `max_retries` times.
- * Throws when storage failed for one of them, when one is none that a flush makes, or a setting is malformed. `now` is in Unix milliseconds.
+ * Throws if storage failed for a message, if no flush has made it, or if a setting is malformed. `now` is in Unix milliseconds.
  */
 export async function consumeMessages(env: Env, messages: readonly Message<FlushMessage>[], now: number): Promise<void> {
   const settings = must("parse the settings", parseSettings(env));
@@ -130,8 +130,9 @@ async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage)
 }
 
 /**
- * Stores what a flush has. Hand-overs that come late go to the archive in R2 too. While the database is nearly full they go there alone, so that writes
- * have the rest of the space. What the queue delivers again is stored again: pages and exports show each entry once. Throws when storage fails.
+ * Stores what a flush has. Hand-overs that come late go to the archive in R2 too. While the database is nearly full they go there alone, so
+ * that writes have the rest of the space. Messages that the queue delivers again are stored again: pages and exports show each entry once.
+ * Throws when storage fails.
  */
 async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage, now: number): Promise<void> {
   const [db, files] = [env.DB, filesOf(env)];
@@ -154,8 +155,8 @@ const HAND_OVERS = `
   SELECT value ->> 'log' AS log, value ->> 'first' AS first, value ->> 'day' AS day, value ->> 'entries' AS entries, value ->> 'line' AS line FROM json_each(?1)`;
 
 /**
- * True if a hand-over has a log: the admin's log, or the log of a vault or token that exists or existed when the hand-over began. So actions
- * before the end of a vault or token are not lost if a flush or message follows it.
+ * True if a hand-over has a log: the admin's log, or the log of a vault or token that exists or existed when the hand-over began. So
+ * entries from before the end of a vault or token are not lost, even if their flush or message comes later.
  */
 const HAS_LOG = `(
   ${logOf("handed.log")} = '${NOWHERE}' OR EXISTS (SELECT 1 FROM vaults WHERE id = handed.log)
@@ -165,7 +166,7 @@ const HAS_LOG = `(
     SELECT 1 FROM ended_tokens WHERE id = handed.log
       AND printf('%08x-%04x', ended_at >> 16, ended_at & 65535) >= substr(handed.first, 1, 13)))`;
 
-/** SQL: the key of the first cell of a hand-over that has room, or of a segment of its own. */
+/** SQL: the key of the first cell of a hand-over that has room, or of a separate segment. */
 const KEY = `CASE ${CELLS.map((digits) => {
   const cell = `substr(handed.first, 1, ${digits})`;
   const bytes = `(SELECT octet_length(lines) FROM log_segments WHERE vault_id = handed.log AND id = ${cell})`;

@@ -36,8 +36,8 @@ export type ReadSlices<Entry extends Identified> = (
 export const NEWEST = "g";
 
 /**
- * Entries and rows that the first call and each later call read of all logs. The rest of the rows is for segments. The entries of a slice are
- * one value, which D1 limits to 2 MB.
+ * Entries and rows of all logs that the first call and each later call read. The rest of the rows is for segments. The entries of a slice
+ * are one value, which D1 limits to 2 MB.
  */
 const FIRST_CALL = { entries: 4_000, rows: 6_500 };
 const LATER_CALL = { entries: 1_000, rows: 1_500 };
@@ -45,7 +45,7 @@ const LATER_CALL = { entries: 1_000, rows: 1_500 };
 /** Logs that a later call reads. Their slices end first, so only they bound the page. */
 const LATER_LOGS_MAX = 25;
 
-/** The entries of slices, the newest first. An id is in one log, and there once, but for an entry that was stored twice. */
+/** The entries of slices, the newest first. An id is in one log, once, unless an entry was stored twice. */
 const merge = <Entry extends Identified>(slices: readonly Slice<Entry>[]): Entry[] =>
   slices
     .flatMap(({ entries }) => entries)
@@ -75,7 +75,7 @@ export interface Search {
   readonly limit: number;
   /** The most calls. */
   readonly calls: number;
-  /** The id below which nothing is read on. */
+  /** The id below which reading stops. */
   readonly since?: string | undefined;
 }
 

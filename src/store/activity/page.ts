@@ -9,7 +9,7 @@ import { listSegmentEntry } from "./segments.ts";
 import { type Reader, readSlices, type SliceOptions, type StoredEntry } from "./slices.ts";
 import type { Store } from "../d1/database.ts";
 
-/** Pages of the activity log, newest entry first. What a page reads of D1 is bounded (merge.ts). */
+/** Pages of the activity log, newest entry first. The number of D1 rows that a page reads is bounded (merge.ts). */
 
 export interface ActivityPage {
   readonly activities: readonly ListedActivity[];
@@ -25,7 +25,7 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** D1 calls of a page. After each, another one may read a cell to its end. */
+/** D1 calls of a page. After each call, another one may read a cell to its end. */
 const FILTERED_CALLS_MAX = 3;
 const OFFSET_CALLS_MAX = 8;
 
@@ -61,7 +61,7 @@ export async function loadPageAt(store: Store, reader: Reader, offset: number, l
   return ok({ ...page, total: total > LIMITS.countedActivity ? undefined : total });
 }
 
-/** The entries of a page as they are stored, and what the first call has told of their logs. */
+/** The stored entries of a page, and the first call's information about their logs. */
 interface StoredPage {
   readonly entries: readonly StoredEntry[];
   readonly next: string | undefined;
@@ -88,8 +88,8 @@ async function readPage(
 }
 
 /**
- * Decrypts entries until the page is full. `next` is that of the page after all of them. The filter is applied here too: the ids of several
- * Items, and of a token that is not the actor, are sealed, so SQL cannot compare them.
+ * Decrypts entries until the page is full. `next` is the `next` of the page that ends after all of them. The filter is applied here too:
+ * the ids of several Items, and of a token that is not the actor, are sealed, so SQL cannot compare them.
  */
 async function openPage(
   { keyring, now, settings }: Store,

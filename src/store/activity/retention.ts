@@ -23,15 +23,15 @@ export interface EntryKey {
 
 const KEYS = "SELECT value ->> 0 AS log, value ->> 1 AS id FROM json_each(?1)";
 
-/** The table `logs` of all logs that have rows in a table: each is found by one step in the primary key. */
+/** The table `logs` of all logs with rows in a table: each is found by one step in the primary key. */
 export const logsIn = (table: "activity" | "log_segments"): string => `
   WITH RECURSIVE logs (log) AS (
     SELECT min(vault_id) FROM ${table}
     UNION ALL SELECT (SELECT min(vault_id) FROM ${table} WHERE vault_id > log) FROM logs WHERE log IS NOT NULL)`;
 
 /**
- * A condition on a row: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not. Such a row belongs to no day:
- * it is neither archived nor exported, and holds up no other rows. `verify` reports it.
+ * A condition on a row: its id begins with a time, as `timePrefix` writes it. The id of a damaged row may not. Such a row belongs to no
+ * day: it is neither archived nor exported, and does not block other rows. `verify` reports it.
  */
 export const HAS_DAY = `
   (substr(id, 9, 1) = '-' AND length(replace(substr(id, 1, 13), '-', '')) = 12 AND id NOT GLOB '*[^0-9a-f-]*')`;
@@ -53,7 +53,7 @@ const OF_LOG = `log_segments WHERE vault_id = ?1 AND ${HAS_CELL}`;
 export const RAISED_EXPIRED = `max(min(expired, ${Number.MAX_SAFE_INTEGER}), excluded.expired)`;
 
 const SQL = {
-  // Log by log, because the key begins with the log: else SQLite would read every row.
+  // Log by log, because the key begins with the log: otherwise SQLite would read every row.
   oldest: `
     ${logsIn("activity")}
     SELECT min((SELECT id FROM activity WHERE vault_id = log AND id < ?1 AND ${HAS_DAY} AND ${LEAVES} ORDER BY id LIMIT 1)) AS id
@@ -65,7 +65,9 @@ const SQL = {
     SELECT ${ACTIVITY.attributes} FROM (
       SELECT *, ${runningSum("length(sealed)", "log, id")} - length(sealed) AS earlier FROM entries)
     WHERE earlier < ${SLICE_MAX.bytes}`,
-  /** The number of the last write that leaves; `verify` expects all later writes. A damaged number above the vault's number is ignored. */
+  /**
+   * The number of the last write that leaves D1; `verify` expects all later writes. A damaged number above the vault's number is ignored.
+   */
   numbers: `
     INSERT ${into("logs", ["vault_id", "expired"])}
     SELECT old.log, max(sequence)
@@ -83,7 +85,7 @@ const SQL = {
   oldestSegment: `
     ${logsIn("log_segments")}
     SELECT min((SELECT id FROM log_segments WHERE vault_id = log AND id < ?1 AND ${HAS_CELL} ORDER BY id LIMIT 1)) AS id FROM logs`,
-  /** Those of a day after a place. */
+  /** The rows of a day after a place. */
   segments: `
     WITH RECURSIVE logs (log) AS (
       SELECT min(vault_id) FROM log_segments WHERE vault_id >= ?3
@@ -95,13 +97,13 @@ const SQL = {
         WHERE ${HAS_CELL} AND (vault_id, id) > (?3, ?4) LIMIT ${SLICE_MAX.rows}))
     CROSS JOIN log_segments ON vault_id = log AND id = segment WHERE earlier < ${SLICE_MAX.bytes}`,
   /**
-   * The oldest segments of a log that have so many bytes together. The newest one stays, because other logs of its family may take all of the budget, and so do
-   * those whose cells have it: they get newer entries.
+   * The oldest segments of a log that together have this many bytes. The newest segment stays, because other logs of its family may use the
+   * whole budget. Segments whose cells contain it stay too, because they get newer entries.
    */
   oldestSegments: `
     SELECT vault_id AS log, id, octet_length(lines) AS bytes, lines FROM log_segments WHERE vault_id = ?1
       AND id IN (${keysOfSlice(["id"], "octet_length(lines)", `${OF_LOG} AND substr((SELECT max(id) FROM ${OF_LOG}), 1, length(id)) <> id`, { rows: DROP_SEGMENTS_MAX, bytes: "?2" })})`,
-  /** Not if a line was appended since. */
+  /** Skipped if a line was appended since. */
   deleteSegments: `
     DELETE FROM log_segments WHERE (vault_id, id) IN (${KEYS})
       AND octet_length(lines) = (
@@ -149,7 +151,7 @@ export const removeOldRows = (db: D1Database, bucket: Bucket | undefined, before
     await deleteEntries(db, rows);
   });
 
-/** The same of the segments of the days before that of a time. What was copied already has the same name in the archive. */
+/** The same for the segments of the days before a time. A segment that was already copied has the same name in the archive. */
 export const removeOldSegments = (db: D1Database, bucket: Bucket | undefined, before: number, take: Take): Promise<void> =>
   removeOld(db, Date.parse(dayOf(before)), take, SQL.oldestSegment, async (day) => {
     const segments = await loadSegments(db, day, FIRST);

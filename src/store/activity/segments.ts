@@ -39,7 +39,7 @@ export const HAS_CELL = `(length(id) >= ${LARGEST} AND substr(id, 1, ${LARGEST})
 /** Returns true if an id belongs under the key of a segment. */
 const isUnder = (key: string, id: string): boolean => smallestCell(id).startsWith(key.slice(0, SMALLEST)) && id >= key;
 
-/** The resources of entries of the admin's log that others than the admin cause, without a right to it. */
+/** The resources of entries of the admin's log that callers other than the admin cause without permission. */
 const SIGN_IN: AdminResource = "SESSION";
 /** The resource of exchanges of workload tokens. */
 const EXCHANGE: AdminResource = "EXCHANGE";
@@ -49,8 +49,8 @@ export const isCounted = ({ action, result, resource }: Pick<Activity, "action" 
   action === "READ" || result === "DENY" || resource === SIGN_IN || resource === EXCHANGE;
 
 /**
- * Returns the segment logs of a log. Denials and sign-ins of the admin's log have their own logs, because others than the admin cause them:
- * they push out only entries of their own kind.
+ * Returns the segment logs of a log. Denials and sign-ins of the admin's log have their own logs, because callers other than the admin
+ * cause them: they push out only entries of their own kind.
  */
 export const segmentLogsOf = (log: string): readonly string[] =>
   log === NOWHERE ? [NOWHERE, `${NOWHERE}:denials`, `${NOWHERE}:sign-ins`, `${NOWHERE}:exchanges`] : [log];
@@ -98,12 +98,14 @@ interface Line {
 /** An entry of a segment as it is stored. */
 export interface SegmentEntry extends Columns {
   readonly log: string;
-  /** The line with the remaining values. Undefined: the line is unreadable. */
+  /**
+   * The line with the remaining values. Undefined: the line is unreadable.
+   */
   readonly line: Line | undefined;
   readonly index: number;
 }
 
-/** Most entries have neither a token of its own nor a reason: these are left out, because the lines take most of the database. */
+/** Most entries have neither a token nor a reason of their own: these are omitted, because the lines take most of the database. */
 function textsOf({ id, origin: { userAgent, requestIp, token }, items, reason }: Activity): LineTexts[number] {
   return token === undefined && reason === undefined
     ? [id, userAgent, requestIp, items]
@@ -166,7 +168,10 @@ export interface Segment {
   readonly lines: string;
 }
 
-/** The lines of a text. One damaged character costs one line: where it was the end of a line, the beginning of the next one tells. */
+/**
+ * The lines of a text. One damaged character affects one line: if the end of a line is damaged, the beginning of the next one shows where
+ * it is.
+ */
 const splitLines = (lines: string): string[] => lines.split(/\n|(?=\{"rootKey":)/).filter((line) => line !== "");
 
 function parseLine(text: string): Line | undefined {

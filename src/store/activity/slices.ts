@@ -15,7 +15,7 @@ import type { TokenIdentity } from "../vaults/token-check.ts";
 export interface Reader {
   readonly claims: TokenIdentity | typeof ADMIN;
   readonly logs: readonly string[];
-  /** No entry that is wanted has a lower id. Absent: any may be wanted. */
+  /** No requested entry has a lower id. Absent: any may be wanted. */
   readonly since?: string;
 }
 
@@ -34,7 +34,7 @@ const MATCHES = `
   AND (?6 IS NULL OR item_id = ?6 OR (item_id IS NULL AND action = 'READ' AND result = 'SUCCESS'))
   AND (?7 IS NULL OR (item_id = ?7 AND coalesce(resource, 'VAULT') = 'VAULT'))`;
 
-/** The same of an entry of a segment. What a damaged line has is not known. */
+/** The same of an entry of a segment. The contents of a damaged line are unknown. */
 const matches = (entry: SegmentEntry, { actor, action, result, item, vault }: ActivityFilter): boolean =>
   entry.line === undefined ||
   ((actor === undefined || entry.actor === actor) &&
@@ -55,18 +55,18 @@ const LOG_BYTES_MAX = 1_000_000;
 /** Segments of a log that one call reads, unless more entries are wanted or fewer rows may be read. */
 const LOG_SEGMENTS_MAX = 64;
 
-/** Rows that D1 counts at most for a segment of a log, and for each log with segments. */
+/** The maximum number of rows that D1 counts for a segment of a log, and for each log with segments. */
 const SEGMENT_ROWS = 4;
 const LOG_ROWS = 10;
 
-/** Returns the segments of each log for which so many rows suffice. */
+/** Returns the number of segments of each log for which this many rows suffice. */
 const segmentsWithin = (rows: number, logs: number): number => Math.floor((rows / logs - LOG_ROWS) / SEGMENT_ROWS);
 
 /**
- * The segments of a log that are read: those below an id, the newest first, until they have so many entries (?2), bytes (?8) or segments (?9), and then
- * those whose cells have the last one. A JSON array of the key of the last one, the next key below it, and both. A key sorts before all
- * ids of its cell, so these are all segments with ids from the last key on. It goes from segment to segment, because window functions read each one
- * several times.
+ * The segments of a log that are read are those below an id, the newest first, until they have enough entries (?2), bytes (?8) or segments
+ * (?9). Then come those whose cells contain the last one. A JSON array of the key of the last one, the next key below it, and both. A key
+ * sorts before all ids of its cell, so these are all segments with ids from the last key on. It goes from segment to segment, because
+ * window functions read each one several times.
  */
 const SEGMENTS = `
   WITH RECURSIVE told (number, id, entries, bytes, lines) AS (
@@ -91,7 +91,7 @@ const newestDropped = (logs: number): string =>
   `(SELECT max(dropped) FROM logs WHERE vault_id IN (SELECT value FROM json_each(?${logs}))) AS dropped`;
 
 const SQL = {
-  // One row a log, with its entries as JSON: a join would read each entry several times.
+  // One row per log, with its entries as JSON: a join would read each entry several times.
   slices: `
     SELECT (
       SELECT json_array(count(*), min(id), json_group_array(json_array(${SELECTED})) FILTER (WHERE ${MATCHES}))
@@ -210,8 +210,7 @@ function sliceOfRows(log: string, [rowCount, end, matching]: SliceOfRows, size: 
 const isCut = ([oldest, next]: SliceOfSegments): boolean => next !== null && next > smallestCell(oldest);
 
 /**
- * Reads on to the beginning of the newest cell of those that are cut, so that a page has entries. No more of it was written than D1 takes in four
- * seconds.
+ * Reads on to the beginning of the newest of the cut cells, so that a page has entries. A cell holds no more than D1 takes in four seconds.
  */
 async function readRest(
   store: Store,
@@ -234,13 +233,16 @@ async function readRest(
   return ok(
     slices.map((slice, index): SliceOfSegments => {
       const more = rest.get(index)?.map(({ id, lines }) => [id, lines] as const);
-      // What comes before the cell is not known, so there may be more.
+      // Entries before the cell are unknown, so there may be more.
       return more ? [cell, "", [...slice[2], ...more], slice[3]] : slice;
     }),
   );
 }
 
-/** The entries of the segments that were read, which are all from the key of the oldest one on, or from the end of its cell while that is cut. */
+/**
+ * The entries of the segments that were read. They are complete from the key of the oldest segment on, or from the end of its cell if the
+ * cell is cut.
+ */
 function sliceOfSegments(
   { log, before }: Start,
   segmentLog: string,

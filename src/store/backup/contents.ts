@@ -8,7 +8,7 @@ import type { BackupStore } from "./load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
 
-/** Copies contents between FILES and BACKUPS. They stay sealed. A content that is there is not overwritten. */
+/** Copies contents between FILES and BACKUPS. They stay sealed. An existing content is not overwritten. */
 
 /** The tables whose rows name contents. */
 const CONTENTS_TABLES: ReadonlySet<string> = new Set(TABLES_OF_CONTENTS.map(({ name }) => name));

@@ -27,7 +27,10 @@ export function sharedBits(a: string, b: string): number {
   return length * UNIT_BITS;
 }
 
-/** A range of Items that is less than this share of a part joins the part before it. Else somebody could choose ids that give many small parts. */
+/**
+ * A range of Items that is less than this share of a part joins the part before it. Otherwise somebody could choose ids that give many
+ * small parts.
+ */
 const RANGE_SHARE_MIN = 1 / 8;
 
 const sumOf = (units: readonly Unit[]): number => units.reduce((sum, { characters }) => sum + characters, 0);
@@ -62,7 +65,7 @@ function cutRange(items: readonly Unit[], before: string | undefined, areAll: bo
   let [bits, characters, count] = [Infinity, 0, 0];
   for (const [index, item] of items.entries()) {
     const shared = index === 0 ? Infinity : Math.min(bits, sharedBits(items[index - 1]!.id, item.id));
-    // Those before this one are all that begin with their bits.
+    // The Items before this one are all that begin with their bits.
     if (shared < bits && bits >= bitsMin && index > 0) count = index;
     bits = shared;
     if (bits < bitsMin) return count;

@@ -14,10 +14,10 @@ import { readPart } from "./part.ts";
 import { unitsOfPart } from "./units.ts";
 
 /**
- * Deletes old backups. Of each vault it deletes the manifests before the one that the oldest kept registry names, then the parts that no
- * remaining manifest names, with their contents. If a kept manifest is not authentic, it deletes nothing of the vault. The backups of a vault that was
- * deleted before all kept registries go wholly, whether they can be decrypted or not. The backups of a vault that D1 does not know stay: a restore may have
- * left the vault out, and they are its only copy.
+ * Deletes old backups. For each vault it deletes the manifests before the manifest that the oldest kept registry names. Then it deletes the
+ * parts that no remaining manifest names, with their contents. If a kept manifest is not authentic, it deletes nothing of the vault. All
+ * backups of a vault are deleted if the vault was deleted before all kept registries, even if they cannot be decrypted. The backups of a
+ * vault that D1 does not know stay: a restore may have left the vault out, and they are its only copy.
  */
 
 const PAGE_FOLDERS_MAX = 20;
@@ -55,8 +55,8 @@ export const keptSince = ({ settings, now }: Pick<BackupStore, "settings" | "now
 const OLD_REGISTRIES_MAX = 20;
 
 /**
- * Finds the oldest registry that is kept: the newest BACKUPS_KEPT registries are, and all that are younger than BACKUPS_KEPT days, so that several backups
- * on one day do not displace those of other days.
+ * Finds the oldest kept registry. The newest BACKUPS_KEPT registries are kept, and all that are younger than BACKUPS_KEPT days, so that
+ * several backups on one day do not displace those of other days.
  */
 async function findFirstKept(store: BackupStore, pruning: Pruning): Promise<Result<Pruning | undefined>> {
   const { backups, keyring, settings } = store;
@@ -66,7 +66,7 @@ async function findFirstKept(store: BackupStore, pruning: Pruning): Promise<Resu
   for (const number of old.slice(0, OLD_REGISTRIES_MAX)) {
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
-    // A registry that is not authentic any more, because its root key was removed, has the age of its object.
+    // A registry that is no longer authentic, because its root key was removed, has the age of its object.
     const head = open.ok ? ok(undefined) : await tryBucket(() => backups.head(manifestKey(REGISTRY, number)));
     if (!head.ok) return head;
     const at = open.ok ? open.value.manifest.at : (head.value?.uploaded.getTime() ?? 0);
@@ -80,7 +80,7 @@ async function findFirstKept(store: BackupStore, pruning: Pruning): Promise<Resu
 const firstOf = ({ snapshots = [] }: Manifest): ReadonlyMap<string, number> =>
   new Map(snapshots.map(({ vault, number }) => [vault, number]));
 
-/** Finds the next folder of which something may go. Whole folders of vaults that were deleted go at once. */
+/** Finds the next folder with objects to delete. Whole folders of deleted vaults are deleted at once. */
 async function findFolder(
   store: BackupStore,
   begun: Pruning,
@@ -130,8 +130,8 @@ const SQL = {
 };
 
 /**
- * Returns the vaults that D1 knows, each with whether it was deleted before a time, in Unix milliseconds. Other vaults are missing: nothing of their
- * backups may go. Fails with `unavailable`.
+ * Returns the vaults that D1 knows, each with whether it was deleted before a time, in Unix milliseconds. Other vaults are missing: nothing
+ * of their backups may be deleted. Fails with `unavailable`.
  */
 async function loadKnown({ db }: BackupStore, vaults: readonly string[], before: number): Promise<Result<Map<string, boolean>>> {
   const bound = db.prepare(SQL.known).bind(JSON.stringify(vaults), firstIdAt(before));
@@ -174,7 +174,7 @@ async function pruneFolder(
   return ok(isLeft.value ? { ...pruning, folder: { ...folder, read: 0 } } : next);
 }
 
-/** Deletes all backups of a vault. The manifests go last: by them the next run finds what a step that ends early has left. */
+/** Deletes all backups of a vault. The manifests are deleted last, so that the next run finds the leftovers of a step that ends early. */
 const deleteVault = ({ backups }: BackupStore, vault: string): Promise<Result<undefined>> =>
   tryBucket(async () => {
     for (const prefix of [backupContent(`${vault}/`), partKey(vault, ""), `${folderOf(vault)}/`])
@@ -203,7 +203,7 @@ interface KeptParts {
 
 const NOTHING_KEPT: KeptParts = { deployment: "", named: [], withContents: [] };
 
-/** Adds a manifest. The newest ones are added first: they have most contents of an older part. */
+/** Adds a manifest. The newest manifests are added first: they have most contents of an older part. */
 function addManifest(kept: KeptParts, { deployment, parts }: Manifest): KeptParts {
   const known = new Set(kept.named);
   const added = parts.filter(({ sha256 }) => !known.has(sha256));
@@ -247,7 +247,7 @@ async function deletePart(
 ): Promise<Result<undefined>> {
   const text = await tryBucket(async () => (await backups.get(key))?.text());
   if (!text.ok) return text;
-  // Nobody has authenticated the part, so one that is none names nothing.
+  // Nobody has authenticated the part, so a malformed part names nothing.
   const part = readPart(text.value ?? "") ?? { tables: [] };
   const ids = unitsOfPart("items", part).map(({ id }) => id);
   let contents = contentsNamedIn(vault, part);

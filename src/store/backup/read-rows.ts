@@ -86,7 +86,7 @@ function changesOf(table: NamedTable, bounds: SliceBounds, columns: readonly str
     ORDER BY ${key.join(", ")}`;
 }
 
-/** The name of the rows with the version numbers of a changed Item, and of the rows with changed Items. */
+/** The name of the query for the version numbers of changed Items, and for the changed Items. */
 export const VERSION_NUMBERS = "version_numbers";
 export const CHANGED = "changed";
 
@@ -137,7 +137,7 @@ export const keysAfter = (name: SourceName, id: string): Keys =>
     return [id, ...others.map(() => AFTER_ALL)];
   });
 
-/** In SQLite a blob comes after every number and text, and a text after every number. No column of a key has this text or a higher one. */
+/** In SQLite a blob sorts after every number and text, and a text after every number. No column of a key has this text or a higher one. */
 const AFTER_ALL = "\u{10FFFF}";
 
 const SQL = {

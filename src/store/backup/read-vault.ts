@@ -15,7 +15,7 @@ import { writePart, writeUnits } from "./write.ts";
 /** Restarts of a backup, if the log did not show all changes or D1 was restored to an earlier time. */
 const RESTARTS_MAX = 5;
 
-/** Begins again, unless it has begun too often. Fails with `database_restored`. */
+/** Starts again, unless it has restarted too often. Fails with `database_restored`. */
 export const restart = (state: VaultBackup, slice: Slice): Next =>
   state.restarts < RESTARTS_MAX ? ok(beginAgain(state, slice)) : fail("database_restored");
 
@@ -88,7 +88,7 @@ async function takeMoment(context: BackupContext, state: VaultBackup, slice: Sli
  */
 const PASSES = { unspaced: 5, max: 100 };
 
-/** The characters of rows that a step holds before it writes them. In between, nothing makes the next pass wait. */
+/** The characters of rows that a step holds before it writes them. In between, the next pass does not wait. */
 const HELD_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 /** The rows that a slice has read of a pass. */

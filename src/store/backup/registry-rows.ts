@@ -25,7 +25,7 @@ const REGISTRY_TABLES = backedUpIn("registry");
 /** A row has up to about 8 KiB. */
 const SLICE_ROWS_MAX = 1_000;
 
-/** For some tables: FROM and WHERE, whether ORDER BY is needed, and the most rows of a slice. */
+/** For some tables: FROM and WHERE, whether ORDER BY is needed, and the maximum rows of a slice. */
 const SOURCES: Readonly<Record<string, readonly [source: string, order: boolean, rows: number]>> = {
   activity: [IN_OTHER_LOGS, false, SLICE_ROWS_MAX],
   // A restore ends tokens, and tokens of workloads leave no name.

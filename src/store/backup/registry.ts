@@ -57,7 +57,7 @@ export interface NamedBackups {
   readonly rootKeys: readonly string[];
   /** The bytes of their parts. */
   readonly bytes: number;
-  /** Number of vaults without a backup or with an older one. */
+  /** Number of vaults that have no backup, or an older one than the registry needs. */
   readonly behind: number;
 }
 
@@ -125,7 +125,7 @@ async function writeRows(
   }
 }
 
-/** Returns the ids of some vaults but those that are `done`. Fails with `unavailable`. */
+/** Returns the ids of some vaults except those in `done`. Fails with `unavailable`. */
 export const listVaultIds = async (db: D1Database, done: readonly string[], limit: number): Promise<Result<string[]>> =>
   map(await runBatch<[{ id: string }]>(db, db.prepare(SQL.vaults).bind(JSON.stringify(done), limit)), ([rows]) =>
     rows.map(({ id }) => id),
@@ -194,7 +194,7 @@ export function nameBackup(named: NamedBackups, open: OpenManifest | undefined, 
   };
 }
 
-/** Adds ids of root keys to a list. Leaves values out that are no ids. */
+/** Adds ids of root keys to a list. Omits values that are no ids. */
 const withKeys = (known: readonly string[], ids: readonly (Cell | undefined)[]): readonly string[] => [
   ...new Set([...known, ...ids.filter((id) => typeof id === "string")]),
 ];

@@ -40,7 +40,10 @@ export interface VaultBackup {
   readonly moment?: Moment | undefined;
   /** In the stages `merge` and `contents`: the number of parts that are done. */
   readonly done: number;
-  /** In the stage `contents`: how many contents of the next part are done, how many were looked up, and which FILES did not have. */
+  /**
+   * In the stage `contents`: the number of done contents of the next part, the number that was looked up, and the contents that FILES
+   * lacked.
+   */
   readonly content: number;
   readonly copied: number;
   readonly missing: readonly string[];
@@ -99,12 +102,12 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
   return ok({ number, open: isWhole ? open.value : undefined });
 }
 
-/** Contents of a vault that are counted: one call lists them. */
+/** The maximum number of counted contents of a vault: one call lists them. */
 const COUNTED_CONTENTS_MAX = 1_000;
 
 /**
- * Returns true if the bucket has as many contents of a vault as a backup names, by one list. Contents of earlier backups may hide that one is missing.
- * Fails with `unavailable`.
+ * Returns true if the bucket has as many contents of a vault as a backup names, by one list. Contents of earlier backups may hide a missing
+ * one. Fails with `unavailable`.
  */
 async function hasContents(bucket: Bucket, { vault, parts }: Manifest): Promise<Result<boolean>> {
   const limit = Math.min(countContents(parts), COUNTED_CONTENTS_MAX);
@@ -138,8 +141,8 @@ export async function loadSharedParts(
 type Beginning = "deleted" | { readonly unchanged: OpenManifest } | VaultBackup;
 
 /**
- * Begins the backup of a vault. One is made also of an unchanged vault whose newest backup is under another root key than the active one, lacks contents, or
- * has lost an object. Fails with `unavailable`.
+ * Begins the backup of a vault. A backup is also made of an unchanged vault if its newest backup is under another root key than the active
+ * one, lacks contents, or has lost an object. Fails with `unavailable`.
  */
 export async function beginVault(store: BackupStore, vault: string, isFull: boolean): Promise<Result<Beginning>> {
   const [newest, read] = [await findNewest(store, vault), await readVault(store.db, vault)];
@@ -162,7 +165,7 @@ async function isUnchanged(
   return manifest.parts.at(-1)?.sha256 === ref.sha256 && !manifest.parts.some(({ missing }) => missing !== undefined);
 }
 
-/** Returns the state before the first slice. `read` is what was read last of the vault. */
+/** Returns the state before the first slice. `read` is the newest data read of the vault. */
 export const beginAgain = (
   { vault, full, number, restarts }: Pick<VaultBackup, "vault" | "full" | "number" | "restarts">,
   read: Pick<Slice, "head">,

@@ -42,7 +42,8 @@ const STAGES: Readonly<Record<VaultBackup["stage"], (context: BackupContext, sta
 
 /**
  * Carries out a step of the backup of a vault. Fails with `unavailable`; with `busy` if the vault changes faster than it can be read; with
- * `database_restored` if D1 was restored to earlier times again and again; with `backup_damaged` if the bucket has lost a part since the backup began.
+ * `database_restored` if D1 was repeatedly restored to earlier times; with `backup_damaged` if the bucket has lost a part since the backup
+ * began.
  */
 export async function stepVault(context: Omit<BackupContext, "previous">, begun: VaultBackup): Promise<Result<Reached>> {
   const previous = await loadSharedParts(context.store, begun);
@@ -83,8 +84,8 @@ async function copySome(context: BackupContext, state: VaultBackup): Promise<Nex
 }
 
 /**
- * The stage `end`: writes the manifest, if the bucket has every part and D1 still has the moment of the backup. A part may have been lost since it
- * was written or found in the backup before: then the backup fails, and the next one writes what the bucket lacks.
+ * The stage `end`: writes the manifest, if the bucket has every part and D1 still has the moment of the backup. A part may have been lost
+ * since it was written or found in the previous backup: then the backup fails, and the next one writes the missing parts.
  */
 async function endVault({ store }: BackupContext, state: VaultBackup): Promise<Result<Reached>> {
   const { vault, number, parts, copied } = state;
@@ -115,7 +116,7 @@ export function findingsOfBackup(manifest: Manifest): Finding[] {
  * and so has each part of a pass of changes, so both are merged in the order of ids.
  */
 
-/** All Items of the parts that are written again are there, and the step writes all of them. */
+/** All Items of the rewritten parts are loaded, and the step writes all of them. */
 const WHOLE = { before: "", areAll: true, isSpent: () => false };
 
 /** Loads the parts of changes, and keeps of each pass the last one that was loaded. */

@@ -91,7 +91,7 @@ export async function writeManifest(
   const key = manifestKey(vault, number);
   const written = await tryBucket(async () => {
     if ((await backups.put(key, text, { onlyIf: { etag: undefined } })) === "stored") return true;
-    // A step that was repeated after it had written the manifest.
+    // A repeated step that has already written the manifest.
     const there = await (await backups.get(key))?.arrayBuffer();
     return there?.byteLength === text.length && crypto.subtle.timingSafeEqual(there, text);
   });

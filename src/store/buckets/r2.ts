@@ -61,7 +61,7 @@ async function putStream(
   try {
     return outcomeOf(await Promise.race([stored, written.then(() => stored)]));
   } finally {
-    // What is left of the pieces is not read.
+    // The rest of the pieces is not read.
     rest.abort();
     if (!isStream) pieces.return().catch(() => undefined);
   }

@@ -5,9 +5,9 @@ import type { Result } from "../../model/result.ts";
 
 /** Faults that a check finds, each with its repair. `verify`, backups and restores share the checks of this folder. */
 
-/** The repair of a fault. A call that fails has not repaired it. */
+/** The repair of a fault. A failed call has repaired nothing. */
 export type Repair =
-  /** Safe beside writes: it changes a row only while that is as it was read. */
+  /** Safe beside writes: it changes a row only if the row is unchanged since it was read. */
   | { readonly by: "statement"; readonly statement: D1PreparedStatement }
   /** Equal keys of one slice are one call. */
   | { readonly by: "call"; readonly key: string; readonly run: () => Promise<Result<unknown>> };
@@ -26,7 +26,7 @@ export const fault = (kind: FindingKind, named: Named, detail: string, repair?: 
 /** Names a backup of a vault, or of the registry. */
 export const namedBackup = (vault: string, snapshot: number): Named => (vault === REGISTRY ? { snapshot } : { vault, snapshot });
 
-/** Returns the finding of a fault. A job that repairs tells whether it was repaired. A version that is none is left out. */
+/** Returns the finding of a fault. A job that repairs reports whether the fault was repaired. A version that is none is left out. */
 export const findingOf = ({ repair, version, ...found }: Fault, repaired?: boolean): Finding => ({
   ...found,
   ...(version !== undefined && isVersion(version) && { version }),

@@ -117,7 +117,7 @@ const rowsOf = (vault: VaultRow, entries: readonly Entry[], tokens: RowRequest["
   records: [],
 });
 
-/** About the characters of the row of an ended File. */
+/** The approximate characters of the row of an ended File. */
 const ENDED_FILE_CHARACTERS = 100;
 
 const sizeOf = ({ item, files, kept }: Entry): number =>

@@ -32,7 +32,7 @@ export interface Commit {
   /** The vault at the moment of its deletion: its counts go into `past_writes`. */
   readonly deleted: Vault | undefined;
   readonly items: readonly ItemChange[];
-  /** In the order of the operations, because some of them change rows that earlier ones have written. */
+  /** In the order of the operations, because some of them change rows that earlier operations have written. */
   readonly files: readonly FileChange[];
   /** Contents that no row references after the commit. They are recorded as pending before it. */
   readonly released: readonly ContentAddress[];
@@ -228,8 +228,8 @@ const insertVault = (db: D1Database, row: VaultRow, keptMax: number): D1Prepared
   db.prepare(VAULT_SQL.insertVault).bind(...valuesOf(row, VAULT_COLUMNS), keptMax);
 
 /**
- * Returns the statement that updates the row of a vault. `sealedGrowth` is the change in bytes of its sealed texts. `keptMax` is the highest
- * number of earlier versions that one of the written Items keeps.
+ * Returns the statement that updates the row of a vault. `sealedGrowth` is the change in bytes of its sealed texts. `keptMax` is the
+ * highest number of earlier versions that one of the written Items keeps.
  */
 const updateVault = (db: D1Database, row: VaultRow, sealedGrowth: number, keptMax: number): D1PreparedStatement =>
   db.prepare(VAULT_SQL.updateVault).bind(row.id, sealedGrowth, keptMax, ...valuesOf(row, STATE_COLUMNS));

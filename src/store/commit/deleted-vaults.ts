@@ -14,7 +14,7 @@ import { into } from "../tables/statements.ts";
 /** Limits of one D1 call for each table: rows, and the approximate bytes of their sealed texts. */
 export const SLICE_MAX = { rows: 100, bytes: 8 * 1024 * 1024 };
 
-/** SQL: true if a vault has neither its row nor a restore that has begun. */
+/** SQL: true if a vault has neither its row nor a running restore. */
 const isGone = (vault: string): string =>
   `NOT EXISTS (SELECT 1 FROM vaults WHERE id = ${vault}) AND NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ${vault})`;
 

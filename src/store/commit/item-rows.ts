@@ -86,8 +86,8 @@ export interface VersionChange {
 const VERSION_COLUMNS = Object.keys(TABLES.item_versions.columns) as (keyof RowOf<"item_versions">)[];
 
 /**
- * An existing row is replaced. It exists only when some tables were restored by hand: then it belongs to a version that was lost, and must
- * not block writes.
+ * An existing row is replaced. It exists only if some tables were restored by hand: then it belongs to a lost version, and must not block
+ * writes.
  */
 const VERSION_SQL = {
   move: `

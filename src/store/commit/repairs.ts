@@ -8,18 +8,21 @@ import { into } from "../tables/statements.ts";
 /** The statements with which `verify` repairs data that can be computed from other rows (docs/design/backups.md). */
 
 /**
- * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2), because only the count
- * shows how many are missing.
+ * SQL: the count after a repair. While rows are missing the count is not changed, unless the loss is accepted (?2): only the count shows
+ * how many are missing.
  */
 const leaving = (name: CountOfLoss): string =>
   `CASE WHEN NOT ?2 AND vaults.${name} <= ${COUNT_MAX} AND ${missesRowsSql(name, `counted.${name}`)} THEN vaults.${name} ELSE counted.${name} END`;
 
-/** SQL: a count that follows from no row, which stays; 0 in place of a damaged one. */
+/** SQL: a count that cannot be computed from rows, which stays; 0 replaces a damaged count. */
 const possible = (name: string): string => `CASE WHEN ${name} BETWEEN 0 AND ${COUNT_MAX} THEN ${name} ELSE 0 END`;
 
 const USES = TABLES_BY_ROOT_KEY.map(({ name }) => name as Exclude<keyof RowOf<"root_key_uses">, "id">);
 
-/** Returns SQL for the count of rows under a root key after a repair. Only an accepted loss, or an impossible count, makes it fall. */
+/**
+ * Returns SQL for the count of rows under a root key after a repair. The count falls only if a loss is accepted, or if the count is
+ * impossible.
+ */
 const leavingUses = (name: string): string =>
   `CASE WHEN NOT ?2 AND ${name} BETWEEN excluded.${name} AND ${COUNT_MAX} THEN ${name} ELSE excluded.${name} END`;
 

@@ -9,8 +9,8 @@ import type { Bucket } from "../buckets/bucket.ts";
 import { deleteAll, tryBucket } from "../buckets/calls.ts";
 
 /**
- * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep without a row only
- * marks the content. The content is deleted if no sweep during the retention finds a row.
+ * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep that finds no row only marks
+ * the content. The content is deleted if no sweep during the retention finds a row.
  *
  * A missing row proves nothing in three cases: D1 knows neither the vault nor its deletion; a restore has deleted the vault's
  * row; or the vault counts more Files than it has rows. All records of a sweep belong to one vault.
@@ -33,7 +33,9 @@ const SQL = {
     SELECT value ->> 'key' AS key FROM json_each(?1)
     WHERE (value ->> 'item' = '' AND EXISTS (SELECT 1 FROM vaults WHERE id = value ->> 'vault'))
        ${TABLES_OF_CONTENTS.map(hasRowIn).join(" ")}`,
-  /** Until a restore deletes the row of its vault, it does not rely on FILES: its last phase copies the contents that FILES lacks. */
+  /**
+   * Until a restore deletes the row of its vault, the restore does not rely on FILES: its last phase copies the contents that FILES lacks.
+   */
   known: `
     SELECT 1 WHERE EXISTS (SELECT 1 FROM vaults WHERE id = ?1)
       OR (NOT EXISTS (SELECT 1 FROM restores WHERE vault_id = ?1) AND ${hasDeletion("?1")})`,

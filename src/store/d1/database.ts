@@ -17,7 +17,7 @@ export interface Store {
   readonly settings: Settings;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The bytes that a request has in work; absent for jobs and coordinators. */
+  /** The bytes that a request holds; absent for jobs and coordinators. */
   readonly share?: Share;
 }
 
@@ -62,7 +62,7 @@ export async function readBatch<Rows extends unknown[]>(
 export const refusalOfWrite = (refused: Refusal): Refusal =>
   refused.failure.kind === "unavailable" && refused.retry !== false ? { ...refused, ...fail("uncertain") } : refused;
 
-/** The outcome of a batch. All but `committed` and `unknown` did nothing. */
+/** The outcome of a batch. All outcomes except `committed` and `unknown` had no effect. */
 export type BatchOutcome = "committed" | D1Failure;
 
 /** An outcome, and its failure unless the batch was committed or is stale. */

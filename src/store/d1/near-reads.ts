@@ -66,12 +66,12 @@ interface ServedAnswer<T> {
 async function answer<T>(db: D1Database, read: NearRead, statements: D1PreparedStatement[]): Promise<ServedAnswer<T>> {
   const [now, stale] = [read.clock(), read.stale * SECOND];
   const { states } = lookAtStates(db, now);
-  // The oldest permitted state: a replica has it sooner than a later one.
+  // The oldest permitted state: a replica reaches it sooner than a later one.
   const state = states.find(({ at }) => now - at <= stale);
   if (!state || !read.bookmarks) return answerFromPrimary(db, read, statements);
   if (now - states.at(-1)!.at > stale / 2) refresh(db, read);
   const wanted = [state.bookmark, ...read.bookmarks].toSorted().at(-1)!;
-  // The client's own bookmark may be of a time before a restore, which no replica reaches any more.
+  // The client's own bookmark may predate a restore, so no replica reaches it any more.
   const starts = wanted === state.bookmark ? [wanted, "first-unconstrained"] : [wanted];
   for (const start of starts) {
     const tried = await tryReplica<T>(db, start, statements);
@@ -187,7 +187,7 @@ export interface DatabaseState {
 export interface KnownStates {
   /** The states that a read may need. Later states have later bookmarks. */
   readonly states: readonly DatabaseState[];
-  /** Time of this isolate's last look, in Unix milliseconds. */
+  /** Time of this isolate's last check of the clock, in Unix milliseconds. */
   readonly seenAt: number;
   /** Number of times that the clock has gone back. */
   readonly turns: number;

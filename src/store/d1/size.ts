@@ -11,7 +11,7 @@ import type { Settings } from "../../settings.ts";
  */
 export type DatabaseLevel = "ok" | "warning" | "archive" | "refuse" | "shrink";
 
-/** From which share of DATABASE_LIMIT_MB a level holds, the highest first. */
+/** The share of DATABASE_LIMIT_MB from which a level holds, the highest first. */
 export const LEVELS: readonly (readonly [DatabaseLevel, share: number])[] = [
   ["shrink", 0.98],
   ["refuse", 0.95],

@@ -15,10 +15,10 @@ import { HEAD_COLUMNS } from "../vaults/rows.ts";
 /** Entries of all vaults, from the oldest, that one read searches for gaps. */
 const OLDEST_ENTRIES_MAX = 1_000;
 
-/** A number that no write reaches: nothing after it is read. */
+/** A number that no write reaches: no later event is read. */
 const NO_SEQUENCE = Number.MAX_SAFE_INTEGER;
 
-// One row a vault, with its entries as JSON. The index activity_by_sequence gives them in order.
+// One row per vault, with its entries as JSON. The index activity_by_sequence gives them in order.
 const SQL = `
   SELECT ${HEAD_COLUMNS}, (
     SELECT json_group_array(json_array(sequence, at, action, item_id, event, version, actor)) FROM (

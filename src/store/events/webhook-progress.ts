@@ -76,7 +76,7 @@ export const deleteAllProgress = (sql: SqlStorage): void => void sql.exec("DELET
 /** Returns true if a webhook waits for events. */
 export const hasActive = (sql: SqlStorage): boolean => listProgress(sql).some(({ state }) => state === "ACTIVE");
 
-/** Returns true if the alarm has something to do at the time of the row: a delivery, or the end of a record. */
+/** Returns true if the alarm has a task at the time of the row: a delivery, or the end of a record. */
 const isTimed = ({ state }: Progress): boolean => state === "ACTIVE" || state === "DELETED";
 
 /** Returns the time of the next task, in Unix milliseconds: Infinity if there is none. */

@@ -15,7 +15,7 @@ export interface WebhookDefinition {
   readonly url: string;
   /** The secret that signs (crypto/webhook-signature.ts). */
   readonly secret: string;
-  /** The one before it, which also signs until then: Unix milliseconds. */
+  /** The previous secret, which also signs until then: Unix milliseconds. */
   readonly previous?: { readonly secret: string; readonly until: number } | undefined;
   /** A hash of the request that made the webhook, so that a repeated one finds it. */
   readonly request: string;

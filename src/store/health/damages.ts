@@ -8,8 +8,8 @@ import { checkRootKeys } from "../keys/root-keys.ts";
 import { into } from "../tables/statements.ts";
 
 /**
- * The time of the last read of data that could not be decrypted, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps it.
- * `verify` names the rows.
+ * The time of the last read of data that could not be decrypted, for /health and /metrics (contract 13.3, 13.4). The table `counters` keeps
+ * it. `verify` names the rows.
  */
 
 const NAME = "damaged_read_at";
@@ -20,13 +20,14 @@ const SQL = {
 };
 
 /**
- * Time at which this isolate recorded a read, in Unix milliseconds. It records once a minute, so that a list read repeatedly costs little.
+ * Time at which this isolate recorded a read, in Unix milliseconds. It records once a minute, so that reading a list repeatedly costs
+ * little.
  */
 let recordedAt = 0;
 
 /**
- * Records that data could not be decrypted, in two D1 calls. With wrong root keys nothing is damaged, and nothing is recorded. Never fails: a read
- * that is not recorded is recorded the next time.
+ * Records that data could not be decrypted, in two D1 calls. With wrong root keys nothing is damaged, and nothing is recorded. Never fails:
+ * an unrecorded read is recorded the next time.
  */
 export async function recordDamage({ primary: db, keyring, now }: Store): Promise<void> {
   if (Math.abs(now - recordedAt) < MINUTE) return;

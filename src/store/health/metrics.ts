@@ -7,7 +7,7 @@ import { type Vault, writesOf } from "../../model/vault.ts";
 import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
 import { type DamageRow, damageStatement } from "./damages.ts";
 
-/** The tokens that end soon, for /health and /metrics (contract 13.3, 13.4). */
+/** The tokens that expire soon, for /health and /metrics (contract 13.3, 13.4). */
 
 /**
  * ENDING_SQL: true for a row of `tokens` that is about to expire, as `endsSoon` defines it. ?1 is in Unix milliseconds. Rows of other

@@ -14,7 +14,7 @@ import { brokenItem, type ItemRow, openSummary } from "./items.ts";
 /** Lists of Items, loaded in slices, so that a vault of any size fits into memory. */
 
 export const SLICE_ROWS_MAX = 2_000;
-/** A slice ends with the row by which its sealed summaries exceed 4 MiB. One may have half a MiB. */
+/** A slice ends with the row that makes its sealed summaries exceed 4 MiB. One may have half a MiB. */
 export const SLICE_BYTES_MAX = 4 * 1024 * 1024;
 /** This number of rows stays below `SLICE_BYTES_MAX` whatever their content, so their bytes are not summed. */
 const UNMEASURED_ROWS_MAX = 8;
@@ -26,7 +26,7 @@ export interface Slice extends OfVault {
   readonly rows: number;
   /** The id after which the next slice begins; absent when this is the last. */
   readonly next: string | undefined;
-  /** The state of the vault that the rows were read of. */
+  /** The state of the vault from which the rows were read. */
   readonly state: ListState;
   /** True if the vault still has the client's state. No row was read then. */
   readonly unchanged: boolean;
@@ -97,7 +97,7 @@ const smallPage = (source: string) => `SELECT id, version, overview FROM ${sourc
  */
 export function largePage(source: string, columns = "id, version, overview"): string {
   const rows = `${source} AND id > ?3`;
-  // With the row by which the sum exceeds the bound; and one more, as above.
+  // Includes the row that makes the sum exceed the bound; and one more, as above.
   const keys = keysOfSlice(["id"], OVERVIEW_BYTES, rows, { rows: "?4", bytes: SLICE_BYTES_MAX + 1 });
   return `
     SELECT ${columns} FROM ${rows} ORDER BY id LIMIT CASE
@@ -108,8 +108,8 @@ export function largePage(source: string, columns = "id, version, overview"): st
 type Row = Omit<ItemRow, "details">;
 
 /**
- * Returns the summaries of a vault after an id ("" for the first slice), in one D1 call. A slice may have fewer Items than there
- * are. All readings of the filter have the same title.
+ * Returns the summaries of a vault after an id ("" for the first slice), in one D1 call. A slice may have fewer Items than there are. All
+ * readings of the filter have the same title.
  *
  * Refusals are checked in this order: `unauthorized` (revoked), `vault_not_found`, `integrity`. `integrity` means that a row with
  * the filter's title cannot be decrypted: a client that gets an empty list would create the Item again. Without a title such a

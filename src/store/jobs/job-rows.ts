@@ -170,7 +170,7 @@ export function beginStep(sql: SqlStorage, id: string, retryAt: number): void {
   sql.exec(SQL.begin, id, retryAt);
 }
 
-/** Keeps why the step will be tried again. */
+/** Stores the reason why the step will be retried. */
 export function recordFailure(sql: SqlStorage, id: string, reason: FailureKind): void {
   sql.exec(SQL.recordFailure, id, reason);
 }
@@ -188,7 +188,7 @@ interface StepOutcome extends JobData, JobReached {
 }
 
 /**
- * Keeps the result of a step, unless another try of the step has since been kept. The row is the one with which the step began. `now` is in
+ * Keeps the result of a step, unless another try of the step has since been kept. The row is the same as when the step began. `now` is in
  * Unix milliseconds. Returns true if it was kept.
  */
 export function advanceJob(
@@ -266,7 +266,7 @@ const FINDINGS_SQL = {
   remove: "DELETE FROM job_findings WHERE job = ?1",
 };
 
-/** Adds findings that the job does not have yet. One that is repaired replaces itself as not repaired. */
+/** Adds findings that the job does not have yet. A repaired finding replaces the same finding without the repair. */
 export function addFindings(sql: SqlStorage, id: string, findings: readonly Finding[]): void {
   for (const finding of findings) {
     const text = JSON.stringify(finding);
@@ -283,7 +283,7 @@ export interface FindingPage {
 
 /** Returns the page of findings after the number `after`. */
 export function loadFindings(sql: SqlStorage, id: string, after: number, limit: number): FindingPage {
-  // One more, which tells whether another page follows.
+  // One more, which shows whether another page follows.
   const rows = sql.exec<{ number: number; finding: string }>(FINDINGS_SQL.list, id, after, limit + 1).toArray();
   const page = rows.slice(0, limit);
   const findings = page.map(({ finding }) => JSON.parse(finding) as Finding);

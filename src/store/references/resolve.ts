@@ -82,7 +82,7 @@ async function resolveOnce(
     const vaults = isNamed(reference) ? (guessed ? reading.vaults : []) : [idIn(reference.vault)!];
     return vaults.map((vault) => ({ vault, part: reference.item }));
   });
-  // At the same time, as below: one after the other, each would take a turn of the event loop.
+  // Concurrently, as below: one after the other, each would take a turn of the event loop.
   const known = await Promise.all(
     pairs.map(async ({ vault, part }) => {
       const keys = cachedVaultKeys(store.keyring, vault, store.now);
@@ -94,7 +94,7 @@ async function resolveOnce(
   const first = await loadVaultsAndItems(store, reading, loaded, [...guesses.values()]);
   if (!first.ok) return first;
   const [vaultRows, rows] = first.value;
-  // There may be more: then the Items of the right vaults are asked for.
+  // There may be more: then the Items of the right vaults are requested.
   if (rows.length === CALL_ITEMS_MAX.guessed) guesses.clear();
   const vaults = await openVaults(store, vaultRows);
   for (const { id, keys } of vaultRows) reading.keysInUse?.lists.set(id, keys);

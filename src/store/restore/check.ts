@@ -56,13 +56,13 @@ export async function checkRestore(store: BackupStore, request: RestoreRequest):
     return fail("backup_newer", `vault ${vault} was changed since its snapshot ${manifest.number}`);
   const whole = await checkParts(store.backups, manifest);
   if (!whole.ok) return whole;
-  // Of a registry that is there already nothing tells how large it is.
+  // The size of an existing registry is unknown.
   const room = vault === REGISTRY && goesOn ? ok(true) : await hasRoomToReplace(store, vault, sealedBytesOf(manifest, row.value));
   if (!room.ok) return room;
   return ok({ manifest, sha256, known: known.value, existing, row: row.value, skipped, room: room.value });
 }
 
-/** The sealed bytes of the rows of a backup. A count that is damaged, or higher than the bytes of the parts, is replaced by these. */
+/** The sealed bytes of the rows of a backup. A count that is damaged, or higher than the bytes of the parts, is replaced by these bytes. */
 function sealedBytesOf(manifest: Manifest, row: VaultRow | undefined): number {
   const most = bytesOfParts(manifest.parts);
   const stored = row?.sealed_bytes ?? most;

@@ -17,8 +17,8 @@ const SLICE_ROWS_MAX = { files: 200, entries: 1_000 };
 
 const SQL = {
   /**
-   * Keeps a vault whose state differs from the one compared with the backup, unless later writes are to be overwritten too. A damaged time is
-   * compared as JavaScript has rounded it.
+   * Keeps a vault whose state differs from the state that was compared with the backup, unless later writes are to be overwritten too. A
+   * damaged time is compared as JavaScript has rounded it.
    */
   deleteVault: `
     DELETE FROM vaults WHERE id = ?1 AND ${NEWEST_KEY_ID} = ?4
@@ -39,7 +39,7 @@ const SQL = {
   deleteRows: TABLES_OF_VAULT.filter((table) => !TABLES_OF_CONTENTS.includes(table)).map((table) =>
     deleteSliceOfVault(table, PURGE_SLICE),
   ),
-  /** The entries stay in the log without a number, so they are no events. The entries that the backup has too get their numbers again. */
+  /** The entries stay in the log without a number, so they are no events. Entries that are also in the backup get their numbers again. */
   unnumber: `
     UPDATE activity SET sequence = NULL, at = NULL WHERE vault_id = ?1
       AND id IN (SELECT id FROM activity WHERE vault_id = ?1 AND sequence IS NOT NULL LIMIT ${SLICE_ROWS_MAX.entries})`,
@@ -117,7 +117,7 @@ export async function clearStep({ store, input, prepare, write }: RestorePorts, 
   if (!left.ok) return left;
   const { isThere, isMarked, any, files } = left.value;
   if (isThere) return fail("backup_newer", `vault ${vault} was changed while its restore began`);
-  // The vault has changed, so that it was not removed, and then it was deleted.
+  // The vault had changed, so it was not removed, and then it was deleted.
   if (!isMarked) return ok({ position: beginPhase("clear") });
   if (!any) return ok({ position: beginPhase("rows") });
   const released: ContentAddress[] = files.flat().map((row) => addressOf(vault, row.item_id, row));

@@ -30,7 +30,7 @@ export async function contentsStep(ports: RestorePorts, { manifest, position }: 
   const { done, findings } = brought.value;
   const isDone = done === left.length;
   const next = { ...position, part: position.part + (isDone ? 1 : 0), index: isDone ? 0 : position.index + done };
-  // One phase makes the findings, so that there is one for each content.
+  // Only one phase makes the findings, so that there is one for each content.
   return ok({ position: next, findings: dryRun || position.phase === "bucket" ? findings : [] });
 }
 

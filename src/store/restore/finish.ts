@@ -97,7 +97,7 @@ export async function finishStep({ store, ...ports }: RestorePorts, step: Step):
   const next = ok({ position: beginPhase("end") });
   // The step is repeated.
   if (!known.value.begun) return next;
-  // The cache of the coordinator has the rows before the restore.
+  // The cache of the coordinator still has the rows from before the restore.
   const prepared = await ports.prepare(vault, NO_CONTENTS);
   if (!prepared.ok) return prepared;
   const written = await ports.write(await finishStatements({ store, ...ports }, step, step.row!));

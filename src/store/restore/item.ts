@@ -259,7 +259,7 @@ async function writeItem(
   let answered: Item | undefined = current;
   for (const change of isSame ? [] : content) {
     const made = await send(vault, change);
-    // Its own row is lost, and others of it are left.
+    // Its own row is lost, but other rows of it are left.
     const answer = made.ok || made.failure.kind !== "item_exists" ? made : await send(vault, replace);
     if (!answer.ok) return answer;
     answered = answer.value.item;

@@ -43,7 +43,7 @@ const SQL = {
     SELECT ${DEPLOYMENT_ID} AS deployment, ${IN_USE} AS inUse, EXISTS (SELECT 1 FROM vaults) AS hasVaults,
       coalesce((SELECT max(created_at) FROM webhooks WHERE vault_id = ?1 AND created_at < ${TIME_END}), 0) AS webhook,
       ${hasDeletion("?1")} AS deleted`,
-  // A vault that has changed since it was compared is there still, and then nothing is marked.
+  // If a vault has changed since it was compared, it is still there, and nothing is marked.
   begin: `
     INSERT ${into("restores")} SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM vaults WHERE id = ?1)
     ON CONFLICT (vault_id) DO UPDATE SET number = ?2, manifest = ?3`,

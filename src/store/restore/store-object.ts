@@ -15,7 +15,7 @@ type Incoming = PieceContent & { readonly length: number };
 /** A manifest is read as a whole: it names each part in about 150 bytes. */
 const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** An old part that no manifest names is deleted (backup/prune.ts): before that, this part is stored anew. */
+/** An old part that no manifest names is deleted (backup/prune.ts). To prevent this, the part is stored again. */
 const PART_AGE_MAX_MS = DAY / 2;
 
 /**

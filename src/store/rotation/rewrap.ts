@@ -194,8 +194,8 @@ const currentSignature = ({ signed_by, claims }: TokenRow): Signature => ({ sign
 
 /**
  * Signs a token whose text nobody has: for service bindings, or the row of a person. The active key signs it, so it does not depend on the
- * old key. Only a row that its hash authenticates is signed, because the signature would make any other row valid. Such a row keeps its hash,
- * and stays refused.
+ * old key. Only a row that its hash authenticates is signed, because the signature would make any other row valid. Such a row keeps its
+ * hash, and stays refused.
  */
 async function signByActive({ keyring }: Store, row: TokenRow, claims: Claims): Promise<Signature> {
   const signed = await signAgain(keyring, row);

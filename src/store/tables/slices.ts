@@ -6,7 +6,10 @@ import { columnsOfKind, type NamedTable } from "./tables.ts";
  * sizes are summed apart from the texts, which SQLite would copy.
  */
 
-/** The most rows of a slice, and the bytes of sealed texts with which it ends: the row that reaches them is its last one. The first row is always in it. */
+/**
+ * The maximum rows of a slice, and the bytes of sealed texts at which it ends. It includes the row that reaches this size. The first row is
+ * always included.
+ */
 export interface SliceBounds {
   readonly rows: number;
   readonly bytes: number;

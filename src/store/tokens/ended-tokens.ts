@@ -10,8 +10,9 @@ import { TABLES } from "../tables/tables.ts";
 /** The end of tokens and people: they are revoked or removed, or they expire. The next request finds no row. */
 
 /**
- * SQL: true for the row of the token ?1, and for the rows below it. Each row shows this itself, so a damaged row keeps no other token valid.
- * Only the login tokens of a person are found through the person's row, if that is below an ending rule; they last for an hour at most.
+ * SQL: true for the row of the token ?1, and for the rows below it. Each row shows this itself, so a damaged row keeps no other token
+ * valid. Only the login tokens of a person are found through the person's row, if that row is below an ending rule; they last for an hour
+ * at most.
  */
 export const IN_BRANCH = `(id = ?1 OR ancestor_1 = ?1 OR ancestor_2 = ?1 OR ancestor_3 = ?1
   OR ancestor_1 IN (SELECT id FROM tokens WHERE kind = 'person' AND (ancestor_1 = ?1 OR ancestor_2 = ?1)))`;

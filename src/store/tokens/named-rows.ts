@@ -39,7 +39,7 @@ const SQL = {
   one: "SELECT * FROM tokens WHERE id = ?1 AND kind = ?2",
   ended: "SELECT id FROM ended_tokens WHERE id = ?1",
   same: "SELECT id FROM tokens WHERE name_index IN (SELECT value FROM json_each(?1))",
-  /** A row that no root key of this service finds. */
+  /** A row whose index matches no root key of this service. */
   unindexed: `
     SELECT root_key_id FROM tokens
     WHERE name_index IS NOT NULL AND kind = ?1 AND root_key_id NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`,

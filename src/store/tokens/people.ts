@@ -106,7 +106,7 @@ export async function replacePerson(
   const { db, keyring, now } = store;
   const { id } = row;
   const { issuedAt, since = issuedAt } = changed;
-  // Later than the time before, also within one second: otherwise a change back to the same vaults would make earlier sessions valid.
+  // Later than the previous time, even within one second: otherwise a change back to the same vaults would make earlier sessions valid.
   const claims: Claims = { ...changed, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
   const refusal = refusesNew(store.settings, claims.issuedAt);
   if (refusal !== undefined) return fail("misconfigured", refusal);

@@ -29,7 +29,7 @@ const SQL = {
   load: `SELECT ${COLUMNS} FROM sessions WHERE id = ?1`,
   take: `DELETE FROM sessions WHERE id = ?1 RETURNING ${COLUMNS}`,
   delete: "DELETE FROM sessions WHERE id = ?1 RETURNING id",
-  /** No column has the kind of a row: one-time codes and other sessions that expire as soon as the code of a login go, too. */
+  /** No column has the kind of a row: one-time codes, and other sessions that expire as soon as the code of a login, are deleted too. */
   deleteCodes: `
     DELETE FROM sessions WHERE token_id = (SELECT token_id FROM sessions WHERE id = ?1) AND expires_at <= ?2 AND id <> ?1`,
   /** Deletes the rows that expire first, so that there is room for one more. */

@@ -89,7 +89,7 @@ export async function openToken({ keys }: Keyring, row: TokenRow): Promise<Resul
   if (!root) return fail("misconfigured", "a root key is missing");
   const text = await open(root.registry, associatedData(row.id, root.id), row.sealed);
   if (!text.ok) return text;
-  if (wrongNumbers("ended_tokens", row).length > 0) return fail("integrity"); // `tokens` has the same times, but for one
+  if (wrongNumbers("ended_tokens", row).length > 0) return fail("integrity"); // `tokens` has the same times, except one
   const typed = JSON.parse(text.value) as Pick<Claims, (typeof SEALED_CLAIMS)[number]>;
   return ok({ id: row.id, ...typed, issuedAt: row.created_at / 1000, expiresAt: row.expires_at / 1000 });
 }

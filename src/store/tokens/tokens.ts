@@ -193,8 +193,8 @@ export async function loadChildren(store: Store, token: VerifiedClaims): Promise
 }
 
 /**
- * Ends a token below another token. An ended token is not changed. `entry` is the entry of the admin's log. Fails with
- * `unauthorized`, with `token_not_found`, also for a token that is not below, and as `endToken` does.
+ * Ends a token below another token. An ended token is not changed. `entry` is the entry of the admin's log. Fails with `unauthorized`, with
+ * `token_not_found`, also for a token that is not below it, and as `endToken` does.
  */
 export async function endDescendant(
   store: Store,

@@ -49,7 +49,7 @@ const FILE_BYTES = `
 /** SQL: a row if rows of Files of the vault ?1 are missing. Its counts then exceed those of the rows. */
 export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${missesRowsSql("files", FILES)} OR ${missesRowsSql("file_bytes", FILE_BYTES)})`;
 
-/** SQL: the counts of the vault ?1, each row of it read once for each count that it is part of. */
+/** SQL: the counts of the vault ?1. Each row is read once for each count that includes it. */
 export const COUNTED = `
   SELECT
     (SELECT count(*) FROM items WHERE vault_id = ?1) AS items,

@@ -17,7 +17,7 @@ const SLICE_MANIFESTS_MAX = 15;
 
 /**
  * Checks that each manifest that is kept is authentic and follows another one, and that the bucket has its parts. The stage `parts` reads
- * those of the newest backup. The position is the number of the last manifest before.
+ * those of the newest backup. The position is the number of the last checked manifest.
  */
 export async function checkChain(
   { backups, store }: VerifyPorts,
@@ -182,7 +182,10 @@ async function loadRegistry({ backups, store }: VerifyPorts, number: number | un
   return ok(open?.ok ? open.value.manifest : undefined);
 }
 
-/** Returns the fault of a backup that a registry names. A root key may be removed that only older registries need. Fails with `unavailable`. */
+/**
+ * Returns the fault of a backup that a registry names. A root key that only older registries need may have been removed. Fails with
+ * `unavailable`.
+ */
 async function faultOfNamed(
   { backups, store }: VerifyPorts,
   { vault, number, sha256 }: VaultBackupRef,

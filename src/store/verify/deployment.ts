@@ -62,7 +62,7 @@ export async function checkUses({ store: { db, keyring }, acceptsLossOf }: Verif
   return ok({ faults, checked: { rows: uses.length } });
 }
 
-/** A count that is higher than its rows shows that rows are lost: it stays until the loss is accepted. */
+/** A count that is higher than its rows shows that rows are lost: the count stays until the loss is accepted. */
 const checkCounts = (db: D1Database, row: Uses, acceptsLoss: boolean): Fault[] =>
   COUNTS.filter((name) => row[name] !== row[`counted_${name}`]).map((name) => {
     const [stored, counted] = [row[name], row[`counted_${name}`]];
@@ -79,7 +79,7 @@ const TOKENS = `
   SELECT *, signed_by IN (SELECT id FROM root_keys) AS knowsSigner
   FROM tokens WHERE id > ?1 OR ?1 = '' ORDER BY id LIMIT ${SLICE_TOKENS_MAX}`;
 
-/** Failures that are no findings: the stage `uses` names a missing root key, and `keys remove` ends what a removed one has signed. */
+/** Failures that are no findings: the stage `uses` names a missing root key, and `keys remove` ends the tokens signed by a removed one. */
 const UNCHECKED: ReadonlySet<FailureKind> = new Set(["misconfigured", "signer_removed"]);
 
 /** Checks that each row of a token gives the token that was issued. */
@@ -148,8 +148,8 @@ export async function checkUnknownVaults({ store: { db } }: VerifyPorts): Promis
 }
 
 /**
- * Checks whether the newest backup exists and can be decrypted with the present root keys, and the id that backups need. Without this stage a
- * bucket that was emptied looks like one that never had backups.
+ * Checks whether the newest backup exists and can be decrypted with the present root keys, and the id that backups need. Without this
+ * stage, an emptied bucket looks like a bucket that never had backups.
  */
 export const checkNewest: Stage = async (ports) => {
   const figures = await loadBackupFigures(ports.store.db);

@@ -133,8 +133,8 @@ export async function checkRegistry({ store }: VerifyPorts, { after: [table = 0,
 }
 
 /**
- * Finds Items of which the log has a write and the database has no row, or only the row of an earlier version. This is possible as long as
- * the log keeps the entries of writes, 30 days by default.
+ * Finds Items with a write in the log and no row in the database, or only the row of an earlier version. This is possible as long as the
+ * log keeps the entries of writes, 30 days by default.
  */
 
 /** The advice in a finding that names a lost Item. */
@@ -178,9 +178,9 @@ const lostVersions = (entries: string): string => `
     SELECT 1 FROM destroyed WHERE item_id = item AND coalesce(destroyed.version, lost.version) = lost.version)`;
 
 /**
- * Returns the SQL of Items that entries of the log of the vault ?1 name. `entries` is the SQL of the entries. The log has no index by Item,
- * so one scan finds the last writes to all Items without a row, and one those to all Items behind an entry. Only the last write counts,
- * because an Item that was made again under its id begins with version 1. SQLite takes `ended` and `version` from the row with the
+ * Returns the SQL of Items that entries of the log of the vault ?1 name. `entries` is the SQL of the entries. The log has no index by Item.
+ * So one scan finds the last writes to all Items without a row, and another one those to all Items behind an entry. Only the last write
+ * counts, because an Item that was made again under its id begins with version 1. SQLite takes `ended` and `version` from the row with the
  * largest sequence.
  */
 const namedItems = (entries: string): string => `

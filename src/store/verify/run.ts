@@ -21,7 +21,7 @@ export interface VerifyPorts {
   readonly files: Bucket;
   readonly backups: Bucket;
   readonly coordinators: Coordinators;
-  /** True if contents are only looked for, and not read. */
+  /** True if contents are only checked for existence, and not read. */
   readonly quick: boolean;
   /** The vault whose counts a repair lowers to the number of rows. Empty: the counts of the registry. Undefined: none. */
   readonly acceptsLossOf: string | undefined;
@@ -29,7 +29,7 @@ export interface VerifyPorts {
   readonly write: WriteRows | undefined;
   /** The number of calls of D1 and R2 that the step has made. */
   readonly calls: () => number;
-  /** After about so many calls the step begins nothing further (jobs/kind.ts). */
+  /** After about this many calls the step begins nothing further (jobs/kind.ts). */
   readonly callsMax: number;
 }
 
@@ -63,12 +63,12 @@ export interface Plan {
   readonly following: (vault: string) => Promise<Result<Position | undefined>>;
 }
 
-/** About the most bytes of contents that a step reads, so that it ends in time: 32 MiB with 24 calls. */
+/** The approximate maximum bytes of contents that a step reads, so that it ends in time: 32 MiB with 24 calls. */
 export const stepBytesMax = ({ callsMax }: Pick<VerifyPorts, "callsMax">): number => Math.ceil((callsMax * 4 * 1024 * 1024) / 3);
 
 /**
- * Returns true if a step that has read so many bytes begins another slice. A slice makes at most 20 calls, unless it reads contents: then it
- * looks after each of them whether the step has made enough (`isSpent`). So a step makes at most 16 calls more than `callsMax` (jobs/kind.ts).
+ * Returns true if a step that has read so many bytes begins another slice. A slice makes at most 20 calls. If it reads contents, it checks
+ * after each of them whether the step has made enough (`isSpent`). So a step makes at most 16 calls more than `callsMax` (jobs/kind.ts).
  */
 const beginsSlice = (ports: VerifyPorts, bytes: number): boolean =>
   ports.calls() < Math.max(1, ports.callsMax - 4) && bytes < stepBytesMax(ports);
@@ -90,7 +90,7 @@ export async function runSlices(ports: VerifyPorts, plan: Plan, start: Position)
   let position: Position | undefined = start;
   while (position && beginsSlice(ports, checked.bytes)) {
     const slice = await runSlice(ports, plan, position);
-    // The next step begins with the slice that failed: its failure costs no finding of the slices before, and names its vault.
+    // The next step begins with the failed slice: its failure loses no finding of the slices before, and names its vault.
     if (!slice.ok) return position === start ? slice : ok({ findings, checked, next: position });
     const { faults, next } = slice.value;
     const found = ports.write ? await repair(faults, ports.write) : ok(faults.map((one) => findingOf(one)));
@@ -124,8 +124,8 @@ const runSlice = (
 const BATCH_STATEMENTS_MAX = 100;
 
 /**
- * Repairs the faults of a slice. Returns them as findings, each with the result of its repair. After a repair that fails the next run has the
- * finding again, and the others of the slice are repaired. Fails with `unavailable` or `database_restored` if D1 does.
+ * Repairs the faults of a slice. Returns them as findings, each with the result of its repair. If a repair fails, the next run has the
+ * finding again, and the other findings of the slice are repaired. Fails with `unavailable` or `database_restored` if D1 does.
  */
 async function repair(faults: readonly Fault[], write: WriteRows): Promise<Result<Finding[]>> {
   const statements = faults.flatMap((one) => (one.repair?.by === "statement" ? [one.repair.statement] : []));

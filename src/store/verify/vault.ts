@@ -56,7 +56,7 @@ export async function checkVault(
 
 /** Counters that equal the rows. */
 const EXACT = ["items", "deleted", "files", "file_bytes", "sealed_bytes"] as const;
-/** Counters that are not below what the rows give. */
+/** Counters that are at least as high as the rows. */
 const BOUNDS = ["created", "restored", "destroyed", "versions_kept"] as const;
 
 interface WrongCounter {

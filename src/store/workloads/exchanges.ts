@@ -13,7 +13,7 @@ import { insertTokenRow, makeTokenRow } from "../tokens/token-rows.ts";
 import type { OpenedRow } from "../tokens/issuers-and-rules.ts";
 import { into } from "../tables/statements.ts";
 
-/** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was right. */
+/** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was valid. */
 
 type ExchangeRow = RowOf<"exchanges">;
 

@@ -70,12 +70,12 @@ const dueRows = ({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): Progress[
     .filter(({ state, failures, due }) => due <= clock() || (state === "ACTIVE" && failures === 0))
     .toSorted((a, b) => a.failures - b.failures || a.sequence - b.sequence);
 
-/** Postpones due webhooks after D1 did not answer. The other rows keep their times. */
+/** Postpones due webhooks if D1 did not answer. The other rows keep their times. */
 export function postponeAll({ sql, clock }: Pick<WebhookPorts, "sql" | "clock">): void {
   for (const progress of dueRows({ sql, clock })) replaceProgress(sql, progress, postponed(progress, clock()));
 }
 
-/** Lets the due webhooks fail: a restore of the vault takes its row away for minutes. They are paused after a day. */
+/** Makes the due webhooks fail: a restore of the vault removes its row for minutes. They are paused after a day. */
 function failAll({ sql, clock, random }: WebhookPorts): Result<undefined> {
   for (const progress of dueRows({ sql, clock })) {
     const failure = { kind: "restored", at: clock() } as const;

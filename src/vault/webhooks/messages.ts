@@ -100,7 +100,7 @@ async function post(url: string, request: RequestInit): Promise<Pick<Attempt, "s
   const timer = setTimeout(() => controller.abort(), ANSWER_TIMEOUT_MS);
   try {
     const { status, body } = await fetch(url, { ...request, signal: controller.signal });
-    // The body is not read: the receiver could send one without end.
+    // The body is not read: the receiver could send an endless one.
     void body?.cancel().catch(() => undefined);
     if (status >= 200 && status < 300) return { status };
     return { error: status >= 300 && status < 400 ? "redirect" : "status", status };

@@ -76,7 +76,7 @@ function PersonForm({ row: person, onClose }: Partial<DialogProps<Whole<PersonRo
       {person ? (
         <p>
           <strong class="name">{person.email}</strong> signs in again after a change.
-          {person.rule && " From then on, the rule that let this person in no longer counts for them."}
+          {person.rule && " The rule that let this person in then no longer applies to them."}
         </p>
       ) : (
         <Field

@@ -60,8 +60,7 @@ interface ListGroup {
   readonly lists: () => readonly ChosenList[];
   readonly face: (value: string) => ComponentChildren;
   /**
-   * The number of lists that are shown: those with the most Items. More vaults are folded up: otherwise the tools and views below them
-   * would be out of reach.
+   * The number of lists that are shown: those with the most Items. The search finds the others.
    */
   readonly most?: number;
 }

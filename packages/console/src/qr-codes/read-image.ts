@@ -36,6 +36,6 @@ function decode(pixels: ImageData): string {
   try {
     return decodeQR(pixels, { effort: Infinity, timeLimit: TIME_LIMIT });
   } catch {
-    throw new Problem("No QR code was found in this picture. Cut away what is around it, or take a sharper picture.");
+    throw new Problem("No QR code was found in this picture. Crop it to the code, or take a sharper picture.");
   }
 }

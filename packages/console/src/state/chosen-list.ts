@@ -35,7 +35,7 @@ const FIXED = {
   archived: { label: "Archive", has: ({ state }: ItemSummary) => state === "ARCHIVED" },
 } as const;
 
-/** The lists with a value: the values of an Item by which it is in one, unless it is archived. */
+/** The lists with a value: the values of an Item that put it into such a list, unless the Item is archived. */
 const VALUES: Readonly<Record<"vault" | "category" | "tag", (item: ItemSummary) => readonly string[]>> = {
   vault: ({ vault }) => [vault.id],
   category: ({ category }) => [category],

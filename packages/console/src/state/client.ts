@@ -7,7 +7,7 @@ export const CONSOLE = { host: location.origin, headers: { "Item-Vault-Console":
 
 const client = createClient(CONSOLE);
 
-/** Requests about the session itself. Their 401 means that there is none. */
+/** Requests about the session itself. Their 401 means that there is no session. */
 export const callUnchecked: Call = client.call;
 
 /** Returns the session of the cookie. Throws an ItemVaultError, of status 401 without a session. */
@@ -16,7 +16,7 @@ export const readSession = async (): Promise<Session> => (await callUnchecked("G
 /**
  * Sends a request that needs the session. A 401 is checked. If a sign-in has since replaced the cookie, the request is sent again, unless
  * another user signed in. Otherwise the session, or the required grant, has ended: the page continues with the remaining grant, if the view
- * needs no other. While it has ended nothing is sent, because the cookie may be somebody else's. Throws an ItemVaultError.
+ * needs no other. After it has ended nothing is sent, because the cookie may be somebody else's. Throws an ItemVaultError.
  */
 export async function withSession<T>(request: () => Promise<T>): Promise<T> {
   if (sessionState.peek() === "ended") throw new ItemVaultError("The session has ended", { kind: "unauthorized", status: 401 });
@@ -27,7 +27,7 @@ export async function withSession<T>(request: () => Promise<T>): Promise<T> {
     if (!isRefused(error)) throw error;
     const found = await readSession().catch(() => undefined);
     if (found && isSameUser(found)) return request().catch((refused: unknown) => endRefused(refused, found));
-    // Otherwise the answer may be from before a sign-in.
+    // Otherwise the answer may predate a sign-in.
     if (session.peek() === used) endSession(found);
     throw error;
   }

@@ -8,7 +8,7 @@ import { session, sessionState } from "./session.ts";
 
 /** Shows the writes of others: follows the events of all vaults (contract 15.9), and loads the changed Items. */
 
-/** The least time between two loads, because an import sends an event for each Item. Doubled after each failed load. */
+/** The minimum time between two loads, because an import sends an event for each Item. Doubled after each failed load. */
 const PAUSE = 2_000; // milliseconds
 const PAUSE_MAX = 30_000; // milliseconds
 /** Number of ids in a filter (contract 5.11). More Items of a vault are loaded as the whole list. */
@@ -41,7 +41,7 @@ async function follow(reader: Session, ended: AbortSignal): Promise<void> {
     // Writes since the lists were loaded may have no event in this stream.
     if (after === "latest") load();
   };
-  // What is to be loaded still ends with the stream: then the next one begins at the newest write, and loads the lists.
+  // Pending loads end with the stream: the next stream begins at the newest write, and loads the lists.
   ended.addEventListener("abort", () => {
     if (last !== "" && isIdle()) position = { session: reader, cursor: last };
   });
@@ -69,7 +69,9 @@ function isShown({ type, vault = "", item = "", version = Infinity }: VaultEvent
   return type === "item.deleted" || type === "item.destroyed" ? !entry : entry !== undefined && entry.item.version >= version;
 }
 
-/** Loads the Item of each event, or without an event all that has changed. Calls during a load and the pause after it share one load. */
+/**
+ * Loads the Item of each event, or without an event everything that has changed. Calls during a load and the pause after it share one load.
+ */
 function createLoader(ended: AbortSignal) {
   /** The ids of written Items by vault, or the lists of all vaults that have changed. */
   let pending: Map<string, Set<string>> | "all" | undefined;

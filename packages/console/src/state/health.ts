@@ -4,7 +4,7 @@ import type { ViewName } from "../routes.ts";
 import { call } from "./client.ts";
 import { session } from "./session.ts";
 
-/** The last report of the health: the view of the health shows it, and the sidebar the numbers in it. Only the admin gets numbers. */
+/** The last health report: the health view shows it, and the sidebar its counts. Only the admin gets numbers. */
 export const health = signal<AdminHealth | undefined>(undefined);
 
 const loadOpen = () => call("GET /health");
@@ -15,7 +15,7 @@ export async function loadHealth(): Promise<void> {
   health.value = (await (session.value?.admin ? call("GET /v1/admin/health").catch(loadOpen) : loadOpen())).data;
 }
 
-/** The number of things that need attention, and why they do, in a sentence of the service. */
+/** The number of things that need attention, and the reasons, in a sentence of the service. */
 export type Reminder = Readonly<{ count: number; message: string | undefined }>;
 
 /** Reminders that a view has found, until the page is left: the health does not count due Items and failing webhooks. */

@@ -18,7 +18,7 @@ export const restoreVersion = (path: ItemPath, version: number, etag: string) =>
     headers: { "If-Match": etag },
   });
 
-// These depend on nothing else of the Item, and so carry no If-Match.
+// These depend on no other state of the Item, and so carry no If-Match.
 export const setFavorite = (path: ItemPath, favorite: boolean) =>
   call("PATCH /v1/vaults/{vault}/items/{item}", { path, body: [{ op: "replace", path: "/favorite", value: favorite }] });
 

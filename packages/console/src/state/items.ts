@@ -58,7 +58,7 @@ export async function loadItems(): Promise<void> {
 /** The number of the last write of each vault (contract 15.1) when its list was loaded. */
 const loadedWrites = new Map<string, number>();
 
-/** After the database was restored: the same numbers are of other writes, so all lists are loaded again. */
+/** After a restore of the database, the same numbers belong to other writes, so all lists are loaded again. */
 export const forgetShown = (): void => loadedWrites.clear();
 
 const lastWriteOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;

@@ -4,7 +4,7 @@ import { call } from "./client.ts";
 import { may } from "./items.ts";
 import { session } from "./session.ts";
 
-/** Who writes without a token (contract 13.11). */
+/** Actors that write without a token (contract 13.11). */
 const OTHERS: Readonly<Record<string, string>> = { admin: "the administrator", service: "the service", "": "unknown" };
 
 const names = signal<ReadonlyMap<string, string>>(new Map());
@@ -26,15 +26,18 @@ export function isOwn(id: string): boolean {
 /** Returns `you` for the session's own token or person, and the name of any other actor, or "" if it is unknown. */
 const knownActor = (id: string): string => (isOwn(id) ? "you" : (OTHERS[id] ?? knownName(id)));
 
-/** The name of an actor. Who only reads is named to administrators alone; others see the beginning of the id. */
+/** The name of an actor. Actors that only read are named to administrators alone; others see the beginning of the id. */
 export const nameOf = (id: string): string => knownActor(id) || `a person (${id.slice(0, 8)})`;
 
 /** Where an actor has written: in an Item, or in a vault. */
 export type Place = Readonly<{ vault: string; item?: string }>;
 
-/** What requests were sent for: an actor in a vault or, in an Item, the actor alone, because the answer names every editor of the Item. */
+/**
+ * The requests that were sent: for an actor in a vault or, in an Item, for the actor alone, because the answer names every editor of the
+ * Item.
+ */
 const asked = new Set<string>();
-/** By place, a request that is about to be sent, and what it is for. */
+/** By place, a request that is about to be sent, and its purpose. */
 const waiting = new Map<string, Place & { readonly keys: readonly string[] }>();
 
 /**
@@ -43,7 +46,7 @@ const waiting = new Map<string, Place & { readonly keys: readonly string[] }>();
  */
 export function loadName(id: string, { vault, item }: Place): void {
   const key = item === undefined ? `${id} ${vault}` : id;
-  // An administrator's own session lists no vault: the service would refuse it, and the page would take it for ended.
+  // An administrator's own session lists no vault: the service would refuse the request, and the page would treat the session as ended.
   if (!may(vault, "l") || knownActor(id) !== "" || asked.has(key)) return;
   asked.add(key);
   if (waiting.size === 0) queueMicrotask(loadWaiting);

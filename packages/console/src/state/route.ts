@@ -11,7 +11,7 @@ export function keyInAddress(): string | undefined {
   return vault === undefined || item === undefined ? undefined : itemKey(vault, item);
 }
 
-/** Returns the address of a place. Among the Items the list stays, unless another list is named. */
+/** Returns the address of a place. The list stays when an Item is opened, unless another list is named. */
 export const addressOf = (to: Route): string =>
   formatRoute(to.view === "items" && route.value.view === "items" ? { list: route.value.list, ...to } : to);
 
@@ -19,7 +19,7 @@ export const addressOf = (to: Route): string =>
 type Hold = (address: string) => boolean;
 const holds: Hold[] = [];
 
-/** The last one asks first: a dialog is above a form. */
+/** The last guard asks first: a dialog is above a form. */
 const hold: Hold = (address) => holds.toReversed().some((one) => one(address));
 
 addEventListener("hashchange", () => {
@@ -60,7 +60,7 @@ export function leaveFor(address: string): void {
   hash.value = location.hash;
 }
 
-/** Goes to a place. `replace`: the place before it is not in the history, because it does not exist any more. */
+/** Goes to a place. `replace`: the previous place is not kept in the history, because it no longer exists. */
 export function navigate(to: Route, { replace = false } = {}): void {
   const address = addressOf(to);
   if (address !== hash.value && hold(address)) return;

@@ -8,7 +8,7 @@ const keys = signal<ReadonlySet<string>>(new Set());
 /** The Item from which a range begins. */
 let anchor: string | undefined;
 
-/** The selected Items that the list shows still, in its order: an act must not reach Items that the person does not see. */
+/** The selected Items that the list still shows, in its order: an action must not reach Items that the person does not see. */
 export const selectedItems = computed(() =>
   keys.value.size === 0 ? [] : listedEntries.value.flatMap(({ key, item }) => (keys.value.has(key) ? [item] : [])),
 );

@@ -69,7 +69,7 @@ export function setSession(next: Session | undefined, { here = false } = {}): vo
   if (next) signInMessage.value = "";
 }
 
-/** Called when the service refuses the session, or has one of somebody else. What the user has typed stays in the page. */
+/** Called when the service refuses the session, or has the session of another user. What the user has typed stays in the page. */
 export function endSession(other?: Session): void {
   if (sessionState.value !== "signed-in") return;
   otherSession.value = other;

@@ -38,11 +38,11 @@ const reload = (): void => location.replace("/console/");
 /** Drops the page's content, including input, and starts with the session of the cookie. */
 export function dropPage(): void {
   setSession(undefined);
-  // After the next rendering there is no form any more that asks whether to leave it.
+  // After the next rendering there is no form that asks whether to leave it.
   requestAnimationFrame(() => requestAnimationFrame(reload));
 }
 
-/** A page that the back button brings back still has the memory of the session that it was left with. */
+/** A page that the back button restores still has the memory of its old session. */
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted && sessionState.value !== "signed-in") reload();
 });
@@ -55,9 +55,9 @@ export const explainLink = (error: unknown): string =>
     : explain(error);
 
 /**
- * Loads the session at the start. The codes of a sign-in link are removed from the address before use, so that they are not in the history. A
- * stranger's link could make a user store secrets in the stranger's vault. So, with a session, the codes wait for an answer. Without one, the
- * page shows as whom the link has signed in.
+ * Loads the session at the start. The codes of a sign-in link are removed from the address before use, so that they are not in the history.
+ * A stranger's link could make a user store secrets in the stranger's vault. So, with a session, the codes wait for an answer. Without a
+ * session, the page shows the account of the link.
  */
 export async function startSession(): Promise<void> {
   const opened = takeAnswer();
@@ -137,7 +137,7 @@ async function checkSession(): Promise<void> {
   }
 }
 
-/** The least time between two checks, should the clock of the computer be wrong. */
+/** The minimum time between two checks, in case the clock of the computer is wrong. */
 const LEAST = 60_000; // milliseconds
 
 function watchSession(): void {

@@ -6,7 +6,7 @@ import { explain } from "../failures/explain.ts";
 export interface Toast {
   readonly id: number;
   readonly text: string;
-  /** `heard`: only screen readers tell it, because the page shows it elsewhere. It replaces no other message. */
+  /** `heard`: only screen readers announce it, because the page shows it elsewhere. It replaces no other message. */
   readonly kind: "done" | "failed" | "question" | "heard";
   readonly action?: Action | undefined;
 }
@@ -17,7 +17,7 @@ export type Action = Readonly<{ label: string; run: () => void }>;
 const SHOWN: Readonly<Record<Toast["kind"], number>> = { done: 6_000, failed: 20_000, question: 60_000, heard: 6_000 };
 /** The same of a message that something can be done about. */
 const SHOWN_WITH_ACTION = 12_000;
-/** The messages, newest last. Of each open dialog only the newest is shown; a question waits under it. */
+/** The messages, newest last. Of each open dialog only the newest message is shown; a question waits under it. */
 export const toasts = signal<readonly Toast[]>([]);
 let last = 0;
 
@@ -29,7 +29,7 @@ export const newDialog = (): OpenDialog => ({ after: last });
 export const openDialogs = signal<readonly OpenDialog[]>([]);
 
 /**
- * Shows a message in place of the one before. A question stays under the message until it is answered. Returns the id of the message, for
+ * Shows a message in place of the previous one. A question stays under the message until it is answered. Returns the id of the message, for
  * `hideToast`.
  */
 export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action): number {

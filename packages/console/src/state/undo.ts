@@ -14,7 +14,7 @@ export const undo = (run: () => Promise<void>): Action => ({
   run: () => void run().catch(showFailure),
 });
 
-/** After an Item was changed: restores the version before, unless somebody has written since. Undefined where there is none. */
+/** After an Item was changed: restores the previous version, unless somebody has written since. Undefined where there is none. */
 export function undoChange({ data: { id, vault, version }, etag = "" }: Written): Action | undefined {
   if (version < 2 || !may(vault.id, "r") || session.value!.settings.versionsKept === 0) return undefined;
   return undo(async () => {
@@ -57,7 +57,7 @@ export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Prom
   } catch (error) {
     if (!isGone(error)) throw new Problem("Restored, but the copy is still in the other vault.", error);
   }
-  // Nobody asked for the copy, so it is not among the deleted Items either. Where that is refused, it stays there.
+  // Nobody asked for the copy, so it is removed from the deleted Items, too. If that is refused, the copy stays there.
   if (may(copy.vault, "d")) await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path: copy }).catch(() => undefined);
   dropItem(copy.vault, copy.item);
 }

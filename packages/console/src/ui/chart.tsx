@@ -1,4 +1,4 @@
-/** A chart of stacked bars, drawn as SVG. A table with the same figures serves those who do not see it. */
+/** A chart of stacked bars, drawn as SVG. A table with the same figures serves people who cannot see it. */
 
 /** It has one value for each series, in their order. */
 type Bar = Readonly<{ label: string; values: readonly number[] }>;

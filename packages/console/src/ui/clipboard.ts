@@ -3,8 +3,8 @@ import { capitalized, named } from "./texts.ts";
 
 /**
  * Copies values. A minute later the clipboard is cleared, if that cannot remove a value copied elsewhere. Chromium lets a page clear it at
- * any time; Firefox and WebKit only at a click or a key. A page usually may not read the clipboard, and so cannot see its content. It asks if
- * the person was in another window, or may have copied by a menu.
+ * any time; Firefox and WebKit only at a click or a key. A page usually may not read the clipboard, and so cannot see its content. It asks
+ * if the person was in another window, or may have copied something else from a menu.
  */
 
 const CLEARED_AFTER = 60; // seconds
@@ -49,13 +49,13 @@ addEventListener(
   true,
 );
 
-/** A function of its own: one that is made where a button is shown would keep that button. */
+/** A separate function: a function made where a button is shown would keep that button. */
 const showNone = (): void => undefined;
 /** Ends the flash that is shown. */
 let endFlash = showNone;
 const FLASH = 1_500; // milliseconds
 
-/** Shows a text over a button for a moment (style/elements.css), and says another one to screen readers. */
+/** Shows a text over a button for a moment (style/elements.css), and announces another one to screen readers. */
 function flash(button: HTMLElement | undefined, text: string, said: string): void {
   endFlash();
   if (button) button.dataset["flash"] = text;
@@ -68,7 +68,7 @@ function flash(button: HTMLElement | undefined, text: string, said: string): voi
   showToast(said, "heard");
 }
 
-// A shortcut may copy: clearing could come after it.
+// A shortcut may copy: otherwise clearing could come after it.
 addEventListener("keydown", ({ ctrlKey, metaKey }) => void (ctrlKey || metaKey || clearDue()));
 
 /**
@@ -137,7 +137,7 @@ export async function clearCopied(): Promise<void> {
   const copied = held ?? (isAsking() ? questioned : undefined);
   held = undefined;
   if (copied === undefined || (copied.readable && !(await isThere(copied)))) return;
-  // Where a timer is refused, the next click or key tries again. No other wait before this: the browser may then refuse a click too.
+  // If a timer is refused, the next click or key tries again. No other wait before this: the browser may then refuse a click too.
   await navigator.clipboard.writeText("").catch(() => void (held ??= copied));
 }
 

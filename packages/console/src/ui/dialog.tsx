@@ -14,7 +14,7 @@ interface Props {
   readonly signsIn?: boolean;
 }
 
-/** The button of a dialog that asks nothing. */
+/** The button of a dialog that only informs. */
 export const Done = ({ onClose }: { readonly onClose: () => void }) => (
   <div class="buttons">
     <Button text="Done" class="primary" onClick={onClose} />
@@ -59,7 +59,7 @@ function ModalDialog({ title, children, onClose }: Omit<Props, "signsIn">) {
     event.preventDefault();
     onClose?.();
   };
-  // The browser closes a dialog at the second Escape, even if the first was refused. It opens again unless it was to close.
+  // The browser closes a dialog at the second Escape, even if the first was refused. It opens again unless it should close.
   const onClosed = () => {
     if (gone.current) return;
     onClose?.();

@@ -48,7 +48,7 @@ function filesOf({ items }: DataTransfer): File[] {
   return files.flatMap((item) => item.getAsFile() ?? []);
 }
 
-/** What is shown over an element while files are held over it. */
+/** The hint that covers an element while files are held over it. */
 export const DropHere = ({ text }: { readonly text: string }) => (
   <p class="drop-here">
     <span>{text}</span>

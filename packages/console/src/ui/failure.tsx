@@ -5,7 +5,7 @@ import { Button } from "./button.tsx";
 
 type Props = Readonly<{ error: unknown; retry?: () => void; children?: ComponentChildren }>;
 
-/** In place of what is being loaded: that it is, or why it could not be. */
+/** In place of loading content: a notice that it is loading, or the reason why it could not be loaded. */
 export const Pending = ({ error, retry }: Readonly<{ error: unknown; retry: () => void }>) =>
   error === undefined ? <p class="quiet">Loading…</p> : <Failure error={error} retry={retry} />;
 

@@ -75,7 +75,7 @@ export const FormDialog = ({ title, onClose, ...form }: FormDialogProps) => (
 /** An error of the action is shown in the question, which stays open. */
 type DangerProps = Pick<Props, "submit" | "children"> & Readonly<{ title: string; action: () => Promise<void> }>;
 
-/** A button that destroys something, after a question. */
+/** A button that destroys something, after confirmation. */
 export function DangerButton({ action, ...question }: DangerProps) {
   const asking = useSignal(false);
   const close = () => (asking.value = false);

@@ -8,7 +8,7 @@ import { isWithoutInk, presentText, reorders, withIsolates } from "./texts.ts";
 
 /** Elements whose text stands alone and that contain no elements. */
 const WITHOUT_ELEMENTS: ReadonlySet<unknown> = new Set(["title", "textarea", "script", "style"]);
-/** The types of inputs in which people write texts. */
+/** The types of inputs for texts of people. */
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, "text", "search"]);
 /** Attributes that people read or hear. */
 const ATTRIBUTES = ["title", "aria-label", "placeholder"] as const;

@@ -24,7 +24,7 @@ interface Props {
   readonly onInput: (text: string, whole: boolean) => void;
 }
 
-/** Returns true for a chosen option, of which Safari tells nothing more, and for a pasted text. */
+/** Returns true for a chosen option, which Safari reports no further, and for a pasted text. */
 const isWhole = (event: Event): boolean => !(event instanceof InputEvent) || /^$|Replacement|Paste|Drop/.test(event.inputType);
 
 export const ItemField = ({ label, among, onInput, ...input }: Props) => (

@@ -23,7 +23,7 @@ export const Heading = ({ level: Level = "h1", children }: Readonly<{ level?: "h
   </Level>
 );
 
-/** A `ref` that gives the focus to an element which appears: the element that had it is gone. */
+/** A `ref` that moves the focus to an appearing element: the element that had the focus is gone. */
 export const focusOn = (element: HTMLElement | null): void => element?.focus({ preventScroll: true });
 
 /** On a narrow screen, where the list is not beside the Item. */

@@ -29,7 +29,7 @@ export const RevealButton = ({ name, revealed, toggle }: Readonly<{ name: string
   <Button icon="eye" aria-pressed={revealed} label={`Reveal ${name}`} title="Reveal" onClick={toggle} />
 );
 
-/** Longer values are keys or documents, which nobody reads by their characters: they have one colour. */
+/** Longer values are keys or documents, which nobody reads by character: they have one colour. */
 const COLOURED_MAX = 2_000; // UTF-16 units
 
 /** The characters of a secret with a colour of their own, by the name of their highlight in style/items.css. */

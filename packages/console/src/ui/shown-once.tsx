@@ -57,7 +57,7 @@ export function SecretForm({ title, secret, action, submit, onClose, children }:
 
 interface Props {
   readonly title: string;
-  /** The name of the secret in a sentence: `token`. Absent: there is none, and nothing can be lost. */
+  /** The name of the secret in a sentence: `token`. Absent: there is no secret, and nothing can be lost. */
   readonly secret: string | undefined;
   readonly onClose: () => void;
   /** Returns the content. `copySecret` copies the secret, or a text with it. */

@@ -45,7 +45,7 @@ export const marked = (text: string): string => (PLAIN.test(text) ? text : text.
 /** The text as people see and type it. */
 export const withoutHidden = (text: string): string => text.replaceAll(HIDDEN, "");
 
-/** The beginning of a name, where many are shown in one place. */
+/** The beginning of a name, if many are shown in one place. */
 export const shorten = (name: string): string => (name.length > SHORT ? `${[...name].slice(0, SHORT).join("")}…` : name);
 const SHORT = 80;
 

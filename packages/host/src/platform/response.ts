@@ -77,5 +77,5 @@ export class HostResponse {
   }
 }
 
-// Whatever the class has not throws: the methods of Node refuse other objects.
+// Any missing member throws: the methods of Node refuse other objects.
 Object.setPrototypeOf(HostResponse.prototype, Native.prototype);

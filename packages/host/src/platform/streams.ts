@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Streams of workerd that Node has not. */
+/** Streams of workerd that Node lacks. */
 
 /** A stream with an exact number of bytes. Any other number is an error. */
 export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {

@@ -17,7 +17,7 @@ interface Keys {
 }
 
 const [PBKDF2, ARGON2ID] = [0, 1] as const;
-/** Bitwarden's own limits. A file with higher costs would keep this program busy for hours. */
+/** Bitwarden's own limits. Decrypting a file with higher costs would keep this program busy for hours. */
 const KDF_MAX: Readonly<Record<number, Readonly<Record<string, number>>>> = {
   [PBKDF2]: { kdfIterations: 2_000_000 },
   [ARGON2ID]: { kdfIterations: 10, kdfMemory: 1024, kdfParallelism: 16 },

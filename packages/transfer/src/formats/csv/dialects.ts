@@ -29,7 +29,7 @@ export interface Dialect {
   readonly kinds?: Readonly<Record<string, string>>;
   /** True if each row ends with a line break. A file without one at its end may be truncated. */
   readonly endsWithLine?: true;
-  /** The use of values beyond the last column. Absent: a row with more values than columns is refused. */
+  /** The meaning of values beyond the last column. Absent: a row with more values than columns is refused. */
   readonly further?: Fill;
   /** Restores a value that the program writes in another form. */
   readonly decode?: (value: string, draft: Draft) => string;

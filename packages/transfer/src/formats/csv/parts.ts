@@ -57,7 +57,7 @@ const marked =
     else if (!/^(0|false|no|n|-)$/i.test(value.trim())) addField(draft, column, "STRING", value);
   };
 
-/** A date in Unix seconds, in milliseconds or in ISO 8601. A value that is none becomes a field. */
+/** A date in Unix seconds, in milliseconds or in ISO 8601. A value that is not a date becomes a field. */
 const dated =
   (attribute: "createdAt" | "updatedAt"): Fill =>
   (draft, { column, value }) => {
@@ -68,7 +68,7 @@ const dated =
     else draft[attribute] = time;
   };
 
-/** Returns a month in the form of MONTH_YEAR, or the text itself if it is none. */
+/** Returns a month in the form of MONTH_YEAR, or the text itself if it is not a month. */
 export function monthOf(text: string): string {
   const [, month, short, long] = /^(\d{1,2})\s*[/.-]?\s*(?:(\d{2})|(\d{4}))$/.exec(text.trim()) ?? [];
   const [, year, second] = /^(\d{4})[/.-](\d{1,2})$/.exec(text.trim()) ?? [];
@@ -76,7 +76,7 @@ export function monthOf(text: string): string {
   return year ? `${year}${second!.padStart(2, "0")}` : text;
 }
 
-/** Returns JSON, or `undefined` for a text that is none. */
+/** Returns JSON, or `undefined` for a text that is not JSON. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -42,7 +42,7 @@ export function readEntry(entry: XmlElement, groups: readonly string[], source: 
   };
 }
 
-/** The strings with a secret for codes. What makes an OTP field of one leaves no field with its name. */
+/** The strings with a secret for codes. If an OTP field is made from a string, no other field has its name. */
 const OTP_SECRET = /^(otp|TOTP Seed|(Hmac|Time)Otp-Secret(-\w+)?)$/;
 
 function numbering(): (name: string) => string {

@@ -49,7 +49,7 @@ function aes(key: Uint8Array, kdf: Kdf): Uint8Array {
   return createHash("sha256").update(Buffer.concat(halves)).digest();
 }
 
-/** Encrypts a block repeatedly with AES-256: CBC over zeros does so if the block is the initialization vector. */
+/** Encrypts a block repeatedly with AES-256: CBC over zeros is equivalent if the block is the initialization vector. */
 function encryptRepeatedly(block: Uint8Array, seed: Uint8Array, rounds: number): Uint8Array {
   const cipher = createCipheriv("aes-256-cbc", seed, block);
   let last: Uint8Array = block;

@@ -83,7 +83,7 @@ function readSecret(document: JsonValue): Secret {
 
 const isObject = ({ value }: JsonValue): boolean => typeof value === "object" && !Array.isArray(value);
 
-/** Each value as a concealed field. What is no text is written as JSON. */
+/** Each value as a concealed field. A value that is not text is written as JSON. */
 function fieldsOf(data: JsonValue): TransferField[] {
   if (!isObject(data)) throw data.fault("is no object");
   return data.entries().map(([label, { value }]) => ({
@@ -140,7 +140,7 @@ function splitDocuments(text: string): string[] {
     }
   }
   flush(text.length);
-  // What is left is no whole document: the parser says so.
+  // The rest is not a complete document: the parser reports it.
   return document.trim() === "" ? documents : [...documents, document];
 }
 
