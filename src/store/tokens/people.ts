@@ -129,8 +129,8 @@ export interface Account {
 }
 
 /**
- * Binds a person to the account with which they sign in for the first time, under the root key of the row. Returns true if the row was as it was
- * read. Fails as `refusalOfWrite`.
+ * Binds a person to the account with which they sign in for the first time, under the root key of the row. Returns true if the row is still
+ * as it was read. Fails as `refusalOfWrite`.
  */
 export async function bindAccount(
   { db, keyring }: Store,

@@ -25,7 +25,7 @@ function show(child: unknown, isOption: boolean, isSecret: boolean): unknown {
   return reorders(text) && !isOption ? h("bdi", null, text) : text;
 }
 
-/** Secrets and contents of Files are shown as they are. */
+/** Secrets and contents of Files are shown unchanged. */
 const isSecretOf = (type: unknown, props: Record<string, unknown>): boolean =>
   type === "pre" || (typeof props["class"] === "string" && /\bsecret\b/.test(props["class"]));
 
