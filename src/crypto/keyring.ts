@@ -74,8 +74,8 @@ function decode(text: string): Uint8Array | undefined {
 }
 
 /**
- * The root keys: the secret `ROOT_KEYS` (root-keys.ts), and the keys that HKDF-SHA-256 (RFC 5869) derives from them. Each derived
- * key has one use; none of the secret ones can be exported.
+ * The root keys: the secret `ROOT_KEYS` (root-keys.ts), and the keys that HKDF-SHA-256 (RFC 5869) derives from them. Each derived key has
+ * one use; no secret key among them can be exported.
  */
 
 /** Verifies the tokens that a root key signed. */

@@ -140,9 +140,9 @@ export const isUnheld = ({ binding, kind }: Claims): boolean => binding === true
 export const hashToken = (token: string): Promise<string> => fingerprint("token", token);
 
 /**
- * Verifies a token. Tokens from before the Unix second `notBefore` are refused. With `kind`, only tokens of the admin routes (contract 8.18) are
- * accepted, and without it none of them. Returns the claims and the hash. Fails with `unauthorized` for every fault. A valid signature is
- * cached for a minute; times are checked on each call. The store checks that the token is issued and not revoked.
+ * Verifies a token. Tokens from before the Unix second `notBefore` are refused. With `kind`, only tokens of the admin routes (contract
+ * 8.18) are accepted. Without it, such tokens are refused. Returns the claims and the hash. Fails with `unauthorized` for every fault. A
+ * valid signature is cached for a minute; times are checked on each call. The store checks that the token is issued and not revoked.
  */
 export async function verifyToken(
   keyring: Keyring,
@@ -188,9 +188,9 @@ async function verifySignature(
 }
 
 /**
- * Returns the key of a token, or undefined if `signToken` would spell the token differently. The token has three parts of
- * unpadded base64url in canonical form (RFC 4648 section 3.5). Its header equals, byte for byte, that of a root key or of a kept
- * public key. The key thus decides the algorithm, and no header parameter is interpreted.
+ * Returns the key of a token, or undefined if `signToken` would spell the token differently. The token has three parts of unpadded
+ * base64url in canonical form (RFC 4648 section 3.5). Its header equals, byte for byte, the header of a root key or of a kept public key.
+ * The key thus decides the algorithm, and no header parameter is interpreted.
  */
 function findKey(keyring: Keyring, token: string): VerifyingKey | undefined {
   if (token.length > TOKEN_CHARACTERS_MAX || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;

@@ -19,8 +19,8 @@ export const isAdministrator = (c: Context): boolean => c.get("admin") !== undef
 export const refuseOfAdministrator = (): Refusal => fail("out_of_scope", "make, change or remove an administrator");
 
 /**
- * Refuses a token of the admin routes if the row is an administrator, a rule that makes administrators, or an issuer with such a
- * rule. A damaged row is refused too, because it may be one of these. `load` is called for such a token only. Fails with
+ * Refuses a token of the admin routes if the row is an administrator, a rule that makes administrators, or an issuer with such a rule. A
+ * damaged row is refused, too, because it may belong to an administrator. `load` is called for such a token only. Fails with
  * `out_of_scope`, and as `load` does, unless the row is absent.
  */
 export async function refuseAdministrator(

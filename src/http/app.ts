@@ -123,7 +123,7 @@ serveRoutes(app, OPEN_ROUTES, ROUTES);
 
 // A person who opens the address of the service gets the console. Every other client gets the 404 of an unknown path.
 app.get("/", (c) => (/\btext\/html\b/i.test(c.req.header("Accept") ?? "") ? c.redirect("/console/") : c.notFound()));
-// A browser asks for it beside each page that names no icon.
+// A browser asks for it for each page that names no icon.
 app.get("/favicon.ico", (c) => c.redirect("/console/icon.svg"));
 
 app.notFound((c) => refuse(c, fail("route_not_found")));

@@ -2,7 +2,7 @@ import type { Failure, FailureKind } from "../model/failure.ts";
 import { type Refusal, invalid } from "../model/result.ts";
 import type { Context } from "./context.ts";
 
-/** The headers and errors of the read API of Vault KV v2 (contract 29), where they differ from those of the service's own API. */
+/** The headers and errors of the read API of Vault KV v2 (contract 29), where they differ from the service's own API. */
 
 /**
  * Refuses a request for a namespace, or for a response that is wrapped. An answer that is not wrapped would be logged by a client that takes it for

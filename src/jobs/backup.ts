@@ -39,7 +39,7 @@ interface BackupState {
   readonly skipped?: string | undefined;
   /** True if the vault before was left out because D1, R2 or a coordinator did not answer. */
   readonly unavailable?: boolean;
-  /** The vaults that are done, and how many there are. */
+  /** The finished vaults, and the number of all vaults. */
   readonly done: readonly string[];
   readonly total: number;
   readonly named: NamedBackups;

@@ -15,7 +15,8 @@ interface RewrapState extends RewrapInput {
 }
 
 /**
- * After this number of passes, Workers with the old ROOT_KEYS add rows as fast as they are rewrapped. The progress shows how many are left.
+ * After this number of passes, Workers with the old ROOT_KEYS add rows as fast as they are rewrapped. The progress shows the number of
+ * remaining rows.
  */
 const PASSES_MAX = 100;
 

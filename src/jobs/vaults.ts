@@ -4,7 +4,7 @@ import type { Stepped } from "./kind.ts";
 
 /** Shared by the kinds that process many vaults, one after another. */
 
-/** A vault for which there is something to do. */
+/** A vault that needs work. */
 export interface ListedVault {
   readonly vault: string;
   /** The position in the order of the vaults, as a text. */

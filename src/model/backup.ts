@@ -49,7 +49,7 @@ export interface PartRef {
   /** Bytes of the text. */
   readonly bytes: number;
   readonly rows: number;
-  /** The lowest id of the part's Items; absent without Items. An Item that fills several parts shares none of them with other Items. */
+  /** The lowest id of the part's Items; absent without Items. An Item that fills several parts has these parts for itself. */
   readonly item?: string;
   /** Number of contents named by its rows; absent if 0. */
   readonly contents?: number;

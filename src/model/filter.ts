@@ -36,7 +36,7 @@ const ITEMS: Readonly<Record<string, Rule<FilteredItem>>> = {
   "favorite eq": { operand: BOOLEAN, passes: (item, value) => String(item.favorite) === value.toLowerCase() },
 };
 
-/** The term of a filter by ids. It stands beside no other kind of term, so it is not in the grammar above (contract 5.11). */
+/** The term of a filter by ids. It is combined with no other kind of term, so it is not in the grammar above (contract 5.11). */
 const ID = "id eq";
 
 /** The attributes of a Vault that a filter reads. `id` is a canonical UUID. */

@@ -25,7 +25,7 @@ export type JobState = (typeof JOB_STATES)[number];
 /** In units of the kind (contract 26.1). */
 export interface JobProgress {
   readonly done: number;
-  /** 0 as long as it is not known. */
+  /** 0 while it is not known. */
   readonly total: number;
 }
 
@@ -57,7 +57,7 @@ export const STEP_TRIES_MAX = 10;
 export interface Job {
   readonly id: string;
   readonly kind: JobKind;
-  /** True if the job changes nothing and reports what it would do. */
+  /** True if the job changes nothing and only reports. */
   readonly dryRun: boolean;
   readonly state: JobState;
   readonly progress: JobProgress;

@@ -43,7 +43,7 @@ export const fail = (kind: FailureKind, detail?: string): Refusal => ({
   failure: detail === undefined ? { kind } : { kind, detail },
 });
 
-/** Returns the result with another value, or the failure as it is. */
+/** Returns the result with another value, or the failure unchanged. */
 export const map = <T, U>(result: Result<T>, make: (value: T) => U): Result<U> => (result.ok ? ok(make(result.value)) : result);
 
 /**

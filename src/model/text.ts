@@ -46,7 +46,7 @@ export function text(limit: number = LIMITS.string) {
 export const integer = (least: number, most: number) =>
   z.int().check(z.minimum(least, `is less than ${least}`), z.maximum(most, `is more than ${most}`));
 
-/** Returns a check of an object, whose fault is that of the attribute. */
+/** Returns a check of an object whose fault is the fault of the attribute. */
 export const rule = <T>(attribute: string, message: string, holds: (value: NoInfer<T>) => boolean) =>
   z.refine<T>(holds, { path: [attribute], message });
 

@@ -53,8 +53,8 @@ const PARSERS: Readonly<Record<string, (jwk: JsonObject, kid: string) => Workloa
 };
 
 /**
- * Returns the keys of a set that verify workload tokens. Other keys are ignored (RFC 7517 section 5): those of another type,
- * algorithm or use, too short, without a `kid`, or with private members.
+ * Returns the keys of a set that verify workload tokens. Other keys are ignored (RFC 7517 section 5): keys of another type, algorithm or
+ * use, too short, without a `kid`, or with private members.
  */
 export const usableKeys = (keys: readonly unknown[]): WorkloadKey[] =>
   keys.map(parseKey).filter((key): key is WorkloadKey => key !== undefined);

@@ -29,7 +29,7 @@ const issuersAt = (...places: readonly string[]): RegExp =>
  * - Buildkite (buildkite.com/docs/agent/cli/reference/oidc), where a job has to ask for both with `--claim`;
  * - Kubernetes (bound service account tokens, kubernetes.io/docs/reference/access-authn-authz/service-accounts-admin).
  *
- * GitHub's issuers include those of enterprises: with the name in the path, on GHE.com, and of GitHub Enterprise Server.
+ * GitHub's issuers include enterprises: with the name in the path, on GHE.com, and of GitHub Enterprise Server.
  */
 export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   github: {

@@ -209,7 +209,7 @@ const DELETIONS: ReadonlySet<Change["kind"]> = new Set<Change["kind"]>([
 
 /**
  * Rebuilds the answer to a write that took effect, from the current rows. It has the Item as the write left it, while that version is kept,
- * and the vault as it is now. It is empty after a deletion. Fails with `overtaken`, and with `integrity` if the Item cannot be decrypted.
+ * and the current vault. It is empty after a deletion. Fails with `overtaken`, and with `integrity` if the Item cannot be decrypted.
  */
 function rebuildAnswer(
   { kind, item: id, version, nonce, file }: Effect,

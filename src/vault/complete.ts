@@ -65,7 +65,8 @@ function completeField(input: FieldInput, before: readonly Field[], random: Rand
   if (!generated.ok) return generated;
   const value = generated.value?.value ?? input.value ?? "";
   if (value !== "" && accepts && !accepts(value)) return invalid(`value: ${refusal}`);
-  // Searched only for a field that has an entropy, of which an Item has one: else 1,000 fields would be compared with 1,000.
+  // Searched only for a field that has an entropy, which only one field of an Item has. Otherwise 1,000 fields would be compared with
+  // 1,000.
   const unchanged = () => before.find((field) => field.id === id && field.value === value)?.entropy;
   const entropy =
     implied.entropy && value !== "" ? (generated.value?.entropy ?? unchanged() ?? estimateEntropy(value)) : undefined;

@@ -52,7 +52,7 @@ export function editItem(
   return putItem(working, "UPDATE", complete(input.value, attributes, item, random), context);
 }
 
-/** Archives or unarchives an Item. An Item that has the state already stays as it is. */
+/** Archives or unarchives an Item. An Item that already has the state stays unchanged. */
 export function setState(
   working: WorkingVault,
   context: ChangeContext,
@@ -182,7 +182,7 @@ function fit(vault: Vault, growth: Growth, versions: number, write: (kept: numbe
 
 /**
  * Replaces an Item by PUT. If the client requires no version, an Item that is broken or whose row is lost can be replaced too. Its sealed
- * attributes outside the request then start anew: the time of creation, and whether the Item is archived. Its Files are kept (contract
+ * attributes outside the request then start again: the time of creation, and whether the Item is archived. Its Files are kept (contract
  * 10.27).
  */
 export function replaceItem(

@@ -84,7 +84,7 @@ export interface StoredWrite {
   readonly after: StoredItem | undefined;
   /** The vault after the write. */
   readonly vault: Vault;
-  /** By how many bytes the sealed texts grow. */
+  /** The number of bytes by which the sealed texts grow. */
   readonly grown: number;
 }
 

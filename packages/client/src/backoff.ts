@@ -1,6 +1,6 @@
 import type { ItemVaultError } from "./error.ts";
 
-/** When what has failed is tried again. */
+/** The times of further attempts after a failure. */
 
 const FIRST_DELAY = 200; // milliseconds
 const LONGEST_DELAY = 30_000; // milliseconds

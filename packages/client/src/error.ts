@@ -9,7 +9,7 @@ export interface Fault {
   readonly requestId?: string | undefined;
   /** How long the service asks to wait before a retry, in seconds. */
   readonly retryAfter?: number | undefined;
-  /** Of the kind `job_exists`: the id of the job that excludes the one that was asked for. */
+  /** Of the kind `job_exists`: the id of the job that excludes the requested one. */
   readonly job?: string | undefined;
 }
 

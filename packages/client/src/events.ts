@@ -35,7 +35,7 @@ export interface EventOptions {
 }
 
 const SILENCE = 45_000; // milliseconds: the service sends a comment every 15 s
-/** The stream of a vault ends with it (contract 15.8). That of all vaults goes on (15.9). */
+/** The stream of a vault ends with it (contract 15.8). A stream of all vaults continues (15.9). */
 const LAST_EVENT = "vault.deleted";
 
 /**

@@ -1,8 +1,8 @@
 import { jsonTextOf } from "./error.ts";
 
 /**
- * The lists that a client keeps in memory (contract 11.11): it asks for a list again with its entity tag, and takes a 304 for the list that
- * it has.
+ * The lists that a client keeps in memory (contract 11.11). It asks for a list again with its entity tag, and reads a 304 as "the kept
+ * list".
  */
 
 /** The characters of all kept lists together, with their names and tags. The least recently used lists are dropped first. */
@@ -10,7 +10,7 @@ const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 interface KeptList {
   readonly tag: string;
-  /** The JSON. It is parsed for each answer, because a caller may change what it gets. */
+  /** The JSON. It is parsed for each answer, because a caller may change the parsed list. */
   readonly text: string;
   /** The `Link` of a page, which a 304 does not have. */
   readonly link: string | null;

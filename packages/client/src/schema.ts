@@ -1119,7 +1119,7 @@ export interface Job {
   dryRun?: true;
   /** Whether it has begun, and how it ended. */
   state: "waiting" | "running" | "done" | "failed" | "stopped";
-  /** How far it is, in units of its kind. */
+  /** The progress, in units of the kind. */
   progress: {
     /** What is done. */
     done: number;
@@ -1174,7 +1174,7 @@ export interface Job {
       vaults: number;
       /** Their Items; 1, when one Item was. */
       items: number;
-      /** The vaults that are there, and stay as they are. */
+      /** The existing vaults, which stay unchanged. */
       kept: number;
       /** The vaults that could not be restored: `findings` name them. */
       leftOut: number;

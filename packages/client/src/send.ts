@@ -25,7 +25,7 @@ export interface RequestOptions {
   /** Is sent as it is. A stream is sent once, because it cannot be read again. */
   readonly body?: NonNullable<RequestInit["body"]>;
   readonly signal?: AbortSignal | undefined;
-  /** How often this request is sent at most, in place of the client's `attempts`. */
+  /** The maximum number of times that this request is sent, in place of the client's `attempts`. */
   readonly attempts?: number | undefined;
 }
 
@@ -142,7 +142,7 @@ interface Bookmarks {
 }
 
 function createBookmarks(): Bookmarks {
-  // The service seals them, so that only it can tell which of two is later. An answer includes the states that its request has sent.
+  // The service seals them, so only the service can compare two of them. An answer includes the states that its request has sent.
   const seen: { readonly text: string; readonly isWrite: boolean }[] = [];
   return {
     header: () => (seen.length === 0 ? undefined : seen.map(({ text }) => text).join(", ")),

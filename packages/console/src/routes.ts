@@ -41,7 +41,7 @@ export const VIEWS = {
 } as const satisfies Readonly<Record<string, ViewRow>>;
 
 /**
- * A place in the console. `page` is a page or tab of an Item; absent: its details. `list` is the key of the list of Items beside it
+ * A place in the console. `page` is a page or tab of an Item; absent: its details. `list` is the key of the list of Items next to it
  * (`state/chosen-list.ts`); absent: the list of all.
  */
 export interface Route {

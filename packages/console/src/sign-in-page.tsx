@@ -11,7 +11,10 @@ import { Dialog } from "./ui/dialog.tsx";
 import { Form, FormDialog, InputError, textOf } from "./ui/form.tsx";
 import { Button } from "./ui/button.tsx";
 
-/** The page without a session, and the dialogs that add a grant to a session, replace it, or renew it. The first view with a session needs none of them. */
+/**
+ * The page without a session, and the dialogs that add a grant to a session, replace it, or renew it. The first view with a session needs
+ * no such view.
+ */
 
 export function SignInPage() {
   return (

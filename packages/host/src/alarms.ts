@@ -27,8 +27,8 @@ export interface Alarm {
 }
 
 /**
- * The alarm of one object. The file keeps an alarm until its handler has ended, so a process that dies runs it again. The handler does not
- * run beside itself.
+ * The alarm of one object. The file keeps an alarm until its handler has ended, so a process that dies runs it again. The handler never
+ * runs twice at the same time.
  */
 export function createAlarm({ load, save, run, report }: AlarmPorts): Alarm {
   let timer: NodeJS.Timeout | undefined;

@@ -6,7 +6,7 @@ const HOURLY = /^([0-5]?\d) \* \* \* \*$/;
 /** Milliseconds after the start at which the task runs once: otherwise a machine that is switched off at night would never run it. */
 const FIRST_MS = 60_000;
 
-/** A timer may end a moment early, and the clock may go back by as much. */
+/** A timer may end a moment early, and the clock may go back by that moment. */
 const SLACK_MS = 1_000;
 
 /** Runs a task each hour, at the minute of an expression such as `17 * * * *`. The task gets its time in Unix milliseconds. Throws unless the expression is hourly. */

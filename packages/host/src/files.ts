@@ -30,7 +30,7 @@ export async function makeFolder(path: string): Promise<void> {
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** Removes a folder and the folders above it up to `root`, as far as they are empty. Returns the first folder that stays. */
+/** Removes a folder and the empty folders above it, up to `root`. Returns the first folder that stays. */
 export async function removeEmptyFolders(root: string, path: string): Promise<string> {
   let folder = path;
   while (folder !== root) {

@@ -29,7 +29,7 @@ const rounded = (value: unknown): unknown => (typeof value === "bigint" ? Number
 
 /**
  * Runs a statement. Returns its rows. An integer beyond 2^53, which only a damaged row has, is rounded as in D1: Node would throw, and the
- * rows beside the damaged one would be lost.
+ * undamaged rows would be lost.
  */
 export function allRows(statement: StatementSync, values: readonly SqlValue[]): Record<string, unknown>[] {
   try {

@@ -13,7 +13,7 @@ export interface ReadOptions {
   readonly keyFile?: Uint8Array;
   /** The user's choice for columns of a CSV file, by their names in lower case. */
   readonly columns?: ReadonlyMap<string, string> | undefined;
-  /** Argon2id (RFC 9106). Absent where WebAssembly may not run: then sources that need it are refused. */
+  /** Argon2id (RFC 9106). Absent where WebAssembly is forbidden: then sources that need it are refused. */
   readonly argon2id?: Argon2id;
 }
 

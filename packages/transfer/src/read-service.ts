@@ -7,7 +7,9 @@ import { inParallel } from "./pool.ts";
 import * as service from "./service.ts";
 import type { ItemPath, ServiceItem, ServiceVault } from "./service.ts";
 
-/** Reads all Items of vaults from a service: this service for an export, or another one, even a Connect server, for an import. */
+/**
+ * Reads all Items of vaults from a service: from this service for an export, or from another service, even a Connect server, for an import.
+ */
 
 export interface ReadProgress {
   readonly signal?: AbortSignal | undefined;

@@ -29,9 +29,9 @@ export interface Found {
 }
 
 /**
- * `created`; `completed`: it lacked some steps; `present`: it was there with this content; `differs`: it is there with another content,
- * because somebody has changed it here or in the source, so it was left as it is; `deleted`: it was imported before and has been
- * deleted since.
+ * `created`; `completed`: it lacked some steps; `present`: it was there with this content; `differs`: the Item is there with other content,
+ * because somebody has changed it here or in the source, so it was left unchanged; `deleted`: it was imported before and has been deleted
+ * since.
  */
 export type Outcome = "created" | "completed" | "present" | "differs" | "deleted";
 

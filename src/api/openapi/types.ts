@@ -8,7 +8,7 @@ export interface Reference {
   readonly description?: string;
 }
 
-/** A schema of JSON Schema 2020-12. `$ref` stands beside a description only. */
+/** A schema of JSON Schema 2020-12. Only a description may stand next to `$ref`. */
 export interface Schema {
   readonly $ref?: string;
   readonly title?: string;

@@ -86,7 +86,10 @@ export const listAdminActivity = serveBy({
   },
 });
 
-/** The difference allowed between the clocks of isolates. A token is issued by the clock of one isolate, and used by that of another. */
+/**
+ * The difference allowed between the clocks of isolates. The clock of one isolate gives a token its time, and another isolate uses the
+ * token.
+ */
 const CLOCKS_DIFFER_MS = MINUTE;
 
 /** Lists the actions of a token: in the admin's log, in its own log, and in the logs of the vaults that it names. */

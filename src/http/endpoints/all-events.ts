@@ -8,7 +8,7 @@ import { presentVaultEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";
 
-/** The events of all vaults of which a token may list the Items, as one stream: endpoint 18 (contract 15.9). */
+/** The events of all vaults whose Items a token may list, as one stream: endpoint 18 (contract 15.9). */
 
 /** The start of the stream in each vault. `known` is true if the client has a position in the vault. */
 interface Start {

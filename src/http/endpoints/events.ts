@@ -106,7 +106,7 @@ async function waitForPage(call: Call, { last, more }: EventPage, limit: number,
     joinHub(session, () => more);
     const outcome = await waitForNews(session, Date.now() + wait * SECOND);
     if ("ended" in outcome && outcome.ended === "unauthorized") return fail("unauthorized");
-    // It has moved on behind the events that the token may not see.
+    // It has moved past events that the token may not see.
     const position = session.positions.get(vault) ?? last;
     if ("ended" in outcome) return presentPage(call, { events: [], last: position });
     const [news] = outcome.news;

@@ -116,7 +116,7 @@ async function confirmLogin<S extends z.ZodMiniType>(
   if (!input.ok) return input;
   const login = { id: crypto.randomUUID(), ...loginOf(input.value), until };
   const refused = refuseLogin(person, login);
-  // The entry of a refused login is that of the person's refused sign-in.
+  // The entry of a refused login is the entry of the person's refused sign-in.
   if (refused) c.executionCtx.waitUntil(sendEntry(c.env, signInEntry(c, "DENY", person)));
   if (refused) return refused;
   const made = await insertCode(store, { token: person, login }, kind);

@@ -6,7 +6,7 @@ import { brokenHeader } from "../optional-headers.ts";
 import { presentVault } from "../present/vaults.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
-/** Endpoint 10: the vaults of which a token may list the Items. */
+/** Endpoint 10: the vaults whose Items a token may list. */
 
 export const listVaults = serveBy({
   parse: ({ query }: ParseCall): Result<readonly Filter[]> => parseFilter(query.filter, "vaults"),

@@ -36,7 +36,7 @@ export async function waitForNews(session: Session, until: number): Promise<Outc
     const news = await takeNews(session);
     if (news.length > 0) return { news };
     if (now >= until) return { news };
-    // It has moved on behind events that the token may not see, and there may be more.
+    // It has moved past events that the token may not see, and more may follow.
     if ([...session.positions.values()].some((position, index) => position !== before[index])) continue;
     if (await workForAll(session, now)) continue;
     await sleep(listener, Math.max(1, Math.min(until, ...dueTimes(session)) - Date.now()));
@@ -129,8 +129,8 @@ const ANSWER_TIMEOUT_MS = 2 * SECOND;
 const isUnconnected = ({ owner, connectAt }: Channel, now: number): boolean => owner === undefined && connectAt <= now;
 
 /**
- * Opens a WebSocket. Returns it, or undefined if the coordinator does not accept it. `before` is the request's WebSocket from
- * before the hub removed the request.
+ * Opens a WebSocket. Returns it, or undefined if the coordinator does not accept it. `before` is the request's WebSocket at the time before
+ * the hub removed the request.
  */
 async function connect(
   env: Env,

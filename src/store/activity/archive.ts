@@ -8,9 +8,9 @@ import { dayOfKey, entriesOf, firstIdOf, largestCell, type Segment } from "./seg
 import type { StoredEntry } from "./slices.ts";
 
 /**
- * The archive of the activity log in R2. Sealed texts are the same as in D1, so that an object can be read after the root key of its time
- * was removed. An object is a JSON array of rows of `activity`, or of segments, in the order of their logs and ids. The objects of a day
- * (UTC) are
+ * The archive of the activity log in R2. Texts are sealed as in D1, so that an object can be read after the root key of its time was
+ * removed. An object is a JSON array of rows of `activity`, or of segments, in the order of their logs and ids. The objects of a day (UTC)
+ * are
  *
  *     log/<day>/part/<kind>/<log>/<id>/<log>/<id>/<hash>   with the keys of the first and of the last row: `PartKind`
  *     log/<day>/late/<log>/<id>                            one hand-over, with its id

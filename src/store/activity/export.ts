@@ -171,8 +171,8 @@ const SQL = {
     SELECT (SELECT json_group_array(json(entry)) FROM (SELECT ${ACTIVITY.object} AS entry FROM ${OF_LOG} ORDER BY id LIMIT ?5)) AS entries
     FROM logs WHERE log IS NOT NULL AND earlier < ?5 AND EXISTS (SELECT 1 FROM ${OF_LOG})`,
   /**
-   * The order is that of the key, because the list of logs and each log have this order. No log comes between a log and the same text with
-   * ":" and more.
+   * The order is the order of the key, because the list of logs and each log have this order. No log comes between a log and the same text
+   * with ":" and more.
    */
   segments: `
     WITH RECURSIVE logs (log) AS (

@@ -32,7 +32,7 @@ export const FLUSH_WINDOW_MS = 2_000;
  */
 const SEGMENT_BYTES_MAX: Readonly<Record<(typeof CELLS)[number], number>> = { 6: 8_000, 7: 44_000, 8: 44_000, 10: 8_000 };
 
-/** The bytes of a log are counted for one in this many hand-overs: on average a log grows by as many in between. */
+/** The bytes of a log are counted at one of this many hand-overs: on average a log grows by this many in between. */
 const COUNTED_EVERY = 64;
 
 /** The data that a flush stores. A message of the queue has data that D1 has not taken. */
@@ -99,8 +99,9 @@ export async function sealBatch(keyring: Keyring, entries: readonly Activity[]):
 }
 
 /**
- * The consumer of the queue. Acknowledges each message that it has stored: the queue delivers only the others again, `max_retries` times.
- * Throws if storage failed for a message, if no flush has made it, or if a setting is malformed. `now` is in Unix milliseconds.
+ * The consumer of the queue. Acknowledges each message that it has stored. So the queue delivers only the remaining messages again,
+ * `max_retries` times. Throws if storage failed for a message, if no flush has made it, or if a setting is malformed. `now` is in Unix
+ * milliseconds.
  */
 export async function consumeMessages(env: Env, messages: readonly Message<FlushMessage>[], now: number): Promise<void> {
   const settings = must("parse the settings", parseSettings(env));
@@ -130,9 +131,9 @@ async function parseMessage(keyring: Keyring, { handOvers, rows }: FlushMessage)
 }
 
 /**
- * Stores what a flush has. Hand-overs that come late go to the archive in R2 too. While the database is nearly full they go there alone, so
- * that writes have the rest of the space. Messages that the queue delivers again are stored again: pages and exports show each entry once.
- * Throws when storage fails.
+ * Stores what a flush has. Hand-overs that come late go to the archive in R2 too. While the database is nearly full, reads and denials go
+ * to the archive alone, so that writes have the rest of the space. Messages that the queue delivers again are stored again: pages and
+ * exports show each entry once. Throws when storage fails.
  */
 async function storeMessage(env: Env, settings: Settings, { handOvers, rows }: FlushMessage, now: number): Promise<void> {
   const [db, files] = [env.DB, filesOf(env)];

@@ -25,7 +25,7 @@ export interface CountedPage extends ActivityPage {
   readonly total: number | undefined;
 }
 
-/** D1 calls of a page. After each call, another one may read a cell to its end. */
+/** D1 calls of a page. After each call, a further call may read a cell to its end. */
 const FILTERED_CALLS_MAX = 3;
 const OFFSET_CALLS_MAX = 8;
 
@@ -88,8 +88,8 @@ async function readPage(
 }
 
 /**
- * Decrypts entries until the page is full. `next` is the `next` of the page that ends after all of them. The filter is applied here too:
- * the ids of several Items, and of a token that is not the actor, are sealed, so SQL cannot compare them.
+ * Decrypts entries until the page is full. `next` is the `next` of the page that ends after all of them. The filter is applied here, too.
+ * The ids of several Items, and of a token that is not the actor, are sealed, so SQL cannot compare them.
  */
 async function openPage(
   { keyring, now, settings }: Store,

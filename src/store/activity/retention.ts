@@ -181,9 +181,9 @@ async function loadSegments(db: D1Database, day: string, after: Place): Promise<
 }
 
 /**
- * Copies the segments of the last complete day (UTC) to the archive, after its existing copy. Each hour it also copies those of one earlier
- * day, because a run may have failed. Entries that a day gets later are late, and archived by their flush. `now` is in Unix milliseconds.
- * Throws if D1 or R2 fails.
+ * Copies the segments of the last complete day (UTC) to the archive, after its existing copy. Each hour it also copies the segments of one
+ * earlier day, because a run may have failed. Entries that a day gets later are late, and archived by their flush. `now` is in Unix
+ * milliseconds. Throws if D1 or R2 fails.
  */
 export async function copySegments(db: D1Database, bucket: Bucket, now: number, take: Take): Promise<void> {
   const last = now - COPY_MS - DAY;
@@ -201,7 +201,9 @@ export async function copySegments(db: D1Database, bucket: Bucket, now: number, 
   }
 }
 
-/** Moves the oldest segments of a log to the archive, until they have so many bytes. Throws when D1 or R2 fails: a later flush tries again. */
+/**
+ * Moves the oldest segments of a log to the archive until they have this many bytes. Throws when D1 or R2 fails: a later flush tries again.
+ */
 export async function dropOldest(db: D1Database, bucket: Bucket, log: string, bytes: number): Promise<void> {
   const read = await runBatch<[StoredSegment]>(db, db.prepare(SQL.oldestSegments).bind(log, bytes));
   const [oldest] = must("read what a log drops", read);

@@ -55,7 +55,7 @@ export const isCounted = ({ action, result, resource }: Pick<Activity, "action" 
 export const segmentLogsOf = (log: string): readonly string[] =>
   log === NOWHERE ? [NOWHERE, `${NOWHERE}:denials`, `${NOWHERE}:sign-ins`, `${NOWHERE}:exchanges`] : [log];
 
-/** Returns SQL of the log of a segment. `expression` is that of its `vault_id`. */
+/** Returns SQL of the log of a segment. `expression` is the expression of its `vault_id`. */
 export const logOf = (expression: string): string => `substr(${expression}, 1, 36)`;
 
 /** The log of segments of an entry; `undefined`: no log has such an entry. */
@@ -82,7 +82,7 @@ export interface HandOver {
   readonly line: string;
 }
 
-/** Returns what the entries of a hand-over have in common: the log of segments, the day and the smallest cell. */
+/** Returns the common values of the entries of a hand-over: the log of segments, the day and the smallest cell. */
 const groupOf = (entry: Pick<Activity, "id" | "log" | "result" | "resource">): string =>
   [segmentLogOf(entry) ?? "", dayOfKey(entry.id), smallestCell(entry.id)].join(" ");
 

@@ -36,8 +36,9 @@ const RANGE_SHARE_MIN = 1 / 8;
 const sumOf = (units: readonly Unit[]): number => units.reduce((sum, { characters }) => sum + characters, 0);
 
 /**
- * Returns how many leading Items go into the next part: a range, and following small ranges that fit. Items are in the order of their ids.
- * `before` is the id of the Item before them. `areAll` is true if no Items follow. Returns undefined if more Items are needed to decide.
+ * Returns the number of leading Items that go into the next part: a range, and following small ranges that fit. Items are in the order of
+ * their ids. `before` is the id of the Item before them. `areAll` is true if no Items follow. Returns undefined if more Items are needed to
+ * decide.
  */
 export function cutItems(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
   const first = cutRange(items, before, areAll);
@@ -55,8 +56,8 @@ export function cutItems(items: readonly Unit[], before: string | undefined, are
 }
 
 /**
- * Returns how many leading Items go into the next range. It has all Items whose ids begin with the same bits, with as few bits as the size of
- * a part allows. An Item that is larger is alone. Parameters and result are those of `cutItems`.
+ * Returns the number of leading Items that go into the next range. It has all Items whose ids begin with the same bits, with as few bits as
+ * the size of a part allows. An Item that is larger is alone. Parameters and result are those of `cutItems`.
  */
 function cutRange(items: readonly Unit[], before: string | undefined, areAll: boolean): number | undefined {
   // The Item before is in another range. The Items of the next range therefore share more bits with each other than the first of them shares
@@ -75,7 +76,7 @@ function cutRange(items: readonly Unit[], before: string | undefined, areAll: bo
   return areAll && items.length > 0 ? items.length : undefined;
 }
 
-/** Returns how many leading rows fit into a part, at least one. Returns undefined if all fit and more may follow. */
+/** Returns the number of leading rows that fit into a part, at least one. Returns undefined if all fit and more may follow. */
 export function cutRows(characters: readonly number[], areAll: boolean): number | undefined {
   let sum = 0;
   for (const [index, one] of characters.entries()) {
@@ -89,8 +90,8 @@ export function cutRows(characters: readonly number[], areAll: boolean): number 
 const dayOf = ({ id }: Unit): number => (isId(id) ? Math.floor(timeOf(id) / DAY) : 0);
 
 /**
- * Returns how many leading rows go into the next part: rows of one group, as far as they fit. `areOfOne` tells if two rows are of one group.
- * Returns undefined as `cutRows` does.
+ * Returns the number of leading rows that go into the next part: rows of one group, as far as they fit. `areOfOne` returns true if two rows
+ * are of one group. Returns undefined as `cutRows` does.
  */
 export function cutGroups<U extends Unit>(
   rows: readonly U[],

@@ -55,8 +55,8 @@ export const keptSince = ({ settings, now }: Pick<BackupStore, "settings" | "now
 const OLD_REGISTRIES_MAX = 20;
 
 /**
- * Finds the oldest kept registry. The newest BACKUPS_KEPT registries are kept, and all that are younger than BACKUPS_KEPT days, so that
- * several backups on one day do not displace those of other days.
+ * Finds the oldest kept registry. The newest BACKUPS_KEPT registries are kept, and all that are younger than BACKUPS_KEPT days. So several
+ * backups on one day do not displace the backups of other days.
  */
 async function findFirstKept(store: BackupStore, pruning: Pruning): Promise<Result<Pruning | undefined>> {
   const { backups, keyring, settings } = store;

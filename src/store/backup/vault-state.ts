@@ -19,7 +19,7 @@ export interface VaultBackup {
   readonly full: boolean;
   readonly number: number;
   /**
-   * `items`: reads all Items. `changes`: reads again what writes have changed since. `merge`: puts that into the parts. `log`: reads the log.
+   * `items`: reads all Items. `changes`: reads the changes of writes since then. `merge`: puts that into the parts. `log`: reads the log.
    * `contents`: copies contents. `end`: checks that everything is there, and writes the manifest.
    */
   readonly stage: "items" | "changes" | "merge" | "log" | "contents" | "end";
@@ -30,7 +30,7 @@ export interface VaultBackup {
   /** The write after which changes are read in this pass, and the write at which the pass began; absent before its first slice. */
   readonly since: Cursor;
   readonly until?: Cursor | undefined;
-  /** The parts of Items, then those of the log and the vault. */
+  /** The parts of Items, then the parts of the log and the vault. */
   readonly parts: readonly PartRef[];
   /** For each pass of changes that has read any, its parts: units of `SOURCES.changes`, which the backup does not name. */
   readonly changes: readonly (readonly PartRef[])[];
@@ -106,8 +106,8 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
 const COUNTED_CONTENTS_MAX = 1_000;
 
 /**
- * Returns true if the bucket has as many contents of a vault as a backup names, by one list. Contents of earlier backups may hide a missing
- * one. Fails with `unavailable`.
+ * Returns true if the bucket has at least the number of contents that a backup names, by one list. Contents of earlier backups may hide a
+ * missing one. Fails with `unavailable`.
  */
 async function hasContents(bucket: Bucket, { vault, parts }: Manifest): Promise<Result<boolean>> {
   const limit = Math.min(countContents(parts), COUNTED_CONTENTS_MAX);
@@ -125,8 +125,8 @@ export function countContents(parts: readonly PartRef[]): number {
 }
 
 /**
- * Returns the parts that a backup shares with the one before, by their hashes. Empty for a full one, and if the one before is not authentic any more.
- * Fails with `unavailable`.
+ * Returns the parts that a backup shares with the previous backup, by their hashes. Empty for a full backup, and if the previous backup is
+ * not authentic any more. Fails with `unavailable`.
  */
 export async function loadSharedParts(
   { backups, keyring }: BackupStore,

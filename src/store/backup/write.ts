@@ -81,7 +81,7 @@ export async function writeUnits(
   return ok({ parts, rest });
 }
 
-/** Writes a manifest. Returns undefined if the bucket has another one of its number. Fails with `unavailable`. */
+/** Writes a manifest. Returns undefined if the bucket has a different one of its number. Fails with `unavailable`. */
 export async function writeManifest(
   { backups, keyring }: BackupStore,
   manifest: Manifest,

@@ -30,7 +30,7 @@ const SURPLUS = `
 const SQL = {
   expired: EXPIRED,
   surplus: SURPLUS,
-  /** This is not a write to the vault. The value only tells the cron trigger which vaults to read, and a commit only raises it. */
+  /** This is not a write to the vault. The value only shows the cron trigger which vaults to read, and a commit only raises it. */
   lower: `
     UPDATE vaults SET versions_kept = ?2 WHERE id = ?1 AND versions_kept > ?2 AND NOT EXISTS (
       SELECT 1 FROM item_versions AS kept WHERE vault_id = ?1 GROUP BY item_id

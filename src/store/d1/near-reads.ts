@@ -4,8 +4,8 @@ import { withDeadline } from "./errors.ts";
 import { LIMITS } from "../../model/limits.ts";
 
 /**
- * Reads from a nearby replica of the database (contract 8.12). Bookmarks bound their age: a replica that has
- * reached the bookmark of a call to the primary has every write from before that call.
+ * Reads from a nearby replica of the database (contract 8.12). Bookmarks bound their age: a replica that has reached the bookmark of a call
+ * to the primary has every write before that call.
  */
 
 /** Time limit for a replica. After it another replica is asked, and then the primary. */
@@ -20,7 +20,7 @@ const refreshedAt = new WeakMap<D1Database, number>();
 /** The server and state of an answered call. */
 export interface Served {
   readonly by: "primary" | "replica";
-  /** The answer has all writes from before this time: Unix milliseconds. */
+  /** The answer has all writes before this time: Unix milliseconds. */
   readonly at: number;
   /** The state of the answer. */
   readonly bookmark: string;

@@ -115,7 +115,7 @@ export interface EventPage {
   readonly more: boolean;
 }
 
-/** The rows of a page, as they are at one moment. */
+/** The rows of a page, read at one moment. */
 export interface PageRows {
   /** The cursor after the newest write, from the row of the vault. */
   readonly head: Cursor;

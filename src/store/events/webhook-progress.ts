@@ -48,7 +48,7 @@ export function findProgress(sql: SqlStorage, id: string): Progress | undefined 
   return row && progressOf(row);
 }
 
-/** Inserts the row of a new webhook. A row that exists stays as it is. */
+/** Inserts the row of a new webhook. A row that exists stays unchanged. */
 export const insertProgress = (sql: SqlStorage, row: Progress): void =>
   void sql.exec("INSERT OR IGNORE INTO webhooks (id, progress) VALUES (?1, ?2)", row.id, JSON.stringify(row));
 

@@ -153,7 +153,7 @@ export async function loadSlice(
   });
 }
 
-/** Returns the ids that a list reads, given those of its filter. Returns undefined if it reads all Items. */
+/** Returns the ids that a list reads, given the ids of its filter. Returns undefined if it reads all Items. */
 const within = ({ items }: VaultAccess, ids: readonly string[] | undefined): readonly string[] | undefined =>
   items && ids ? ids.filter((id) => items.has(id)) : items ? [...items] : ids;
 

@@ -20,7 +20,7 @@ export interface JobRow {
   readonly id: string;
   readonly request: string;
   readonly kind: JobKind;
-  /** 1: the job only reports what it would do. */
+  /** 1: the job changes nothing and only reports. */
   readonly dry_run: number;
   /** The lock of the job (jobs/kind.ts). */
   readonly holds: string | null;
@@ -108,7 +108,7 @@ const SQL = {
 interface JobEffect {
   /** The lock of the job (jobs/kind.ts). */
   readonly holds: string | undefined;
-  /** True if the job only reports what it would do. */
+  /** True if the job changes nothing and only reports. */
   readonly dryRun: boolean;
 }
 
@@ -188,7 +188,7 @@ interface StepOutcome extends JobData, JobReached {
 }
 
 /**
- * Keeps the result of a step, unless another try of the step has since been kept. The row is the same as when the step began. `now` is in
+ * Keeps the result of a step, unless another try of the step has since been kept. The row has not changed since the step began. `now` is in
  * Unix milliseconds. Returns true if it was kept.
  */
 export function advanceJob(

@@ -181,7 +181,7 @@ async function compareItem(
  * Item is the admin's.
  */
 function existingOf({ item, deleted, broken }: CurrentItem, wanted: Item): Existing {
-  if (broken) return "newer"; // nothing tells when it was written
+  if (broken) return "newer"; // the time of its write is unknown
   if (!item) return deleted ? "deleted" : "none";
   return item.updatedAt > wanted.updatedAt && item.lastEditedBy !== RESTORED_BY_ADMIN ? "newer" : "older";
 }

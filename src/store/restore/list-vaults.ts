@@ -17,7 +17,7 @@ interface NamedBackup {
 
 export interface BackedUpVault {
   readonly id: string;
-  /** The newest backup that can be opened; undefined if none of the tried backups can. */
+  /** The newest backup that can be opened; undefined if no tried backup can. */
   readonly newest: NamedBackup | undefined;
   /** The unreadable tried backups, newest first. */
   readonly skipped: readonly Skipped[];

@@ -78,7 +78,9 @@ export async function loadKnown(db: D1Database, vault: string): Promise<Result<K
   });
 }
 
-/** Returns the statement that assigns an unused database to the deployment of the backup. It comes before that of `beginRestore`. */
+/**
+ * Returns the statement that assigns an unused database to the deployment of the backup. It comes before the statement of `beginRestore`.
+ */
 export const adoptDeployment = (db: D1Database, { manifest }: Pick<OpenManifest, "manifest">): D1PreparedStatement =>
   db.prepare(SQL.adopt).bind(manifest.deployment);
 

@@ -59,8 +59,8 @@ const PHASES: Readonly<
 };
 
 /**
- * Runs as much of the current phase as the calls of a step allow. Work done before a failure is kept, so that the next step fails at its
- * beginning. Fails with `backup_damaged`, whose detail names the manifest or part, with `backup_newer`, as the ports do, and with
+ * Runs the part of the current phase that fits into the calls of a step. Work done before a failure is kept, so that the next step fails at
+ * its beginning. Fails with `backup_damaged`, whose detail names the manifest or part, with `backup_newer`, as the ports do, and with
  * `unavailable`.
  */
 export async function stepVault(

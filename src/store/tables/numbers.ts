@@ -3,7 +3,7 @@ import { COUNT_MAX } from "../../model/limits.ts";
 import { isTime } from "../../model/time.ts";
 import { type TableName, tableOf } from "./tables.ts";
 
-/** Decides which times and numbers a row can hold. A row with another one is damaged as a whole, as one that cannot be decrypted. */
+/** Decides which times and numbers a row can hold. A row with another number is damaged as a whole, like a row that cannot be decrypted. */
 
 /** Returns true if a value can be a count: an integer from 0 to COUNT_MAX. */
 export const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= COUNT_MAX;

@@ -69,7 +69,7 @@ export interface SliceOptions {
   readonly columns?: readonly string[];
   /** A further condition on the rows. */
   readonly where?: string;
-  /** The number of the parameter with which the key begins. */
+  /** The number of the first parameter of the key. */
   readonly keyParameter?: number;
 }
 

@@ -37,7 +37,7 @@ async function loadRow({ db }: Store, kind: Kind, id: string): Promise<Result<To
   return row ? ok(row) : fail(`${kind}_not_found`, id);
 }
 
-/** Loads a row as `loadRow` does, and decrypts it. Fails as `openToken` does too, and with `integrity` if the sealed kind is another one. */
+/** Loads a row as `loadRow` does, and decrypts it. Fails as `openToken` does, and with `integrity` if the sealed kind differs. */
 export async function openRow(store: Store, kind: Kind, id: string): Promise<Result<OpenedRow>> {
   const row = await loadRow(store, kind, id);
   if (!row.ok) return row;

@@ -71,8 +71,9 @@ export interface PersonUpdate {
 const TRIES_MAX = 3;
 
 /**
- * Replaces the vaults of a person, and grants them anew. A person admitted by a rule then counts as added by the admin (contract 25.4).
- * `entry` is the entry of the admin's log. Fails with `person_not_found`, `busy`, `misconfigured`, `integrity`, and as `replacePerson` does.
+ * Replaces the vaults of a person, and grants them again. A person admitted by a rule then counts as added by the admin (contract 25.4).
+ * `entry` is the entry of the admin's log. Fails with `person_not_found`, `busy`, `misconfigured`, `integrity`, and as `replacePerson`
+ * does.
  */
 export async function updatePerson(
   store: Store,

@@ -46,7 +46,7 @@ const FILE_BYTES = `
   (SELECT coalesce(sum(CASE WHEN size BETWEEN 0 AND ${FILE_BYTES_MAX} THEN size ELSE 0 END), 0) FROM (
     ${TABLES_OF_CONTENTS.map(({ name }) => `SELECT item_id, id, generation, size FROM ${name} WHERE vault_id = ?1`).join(" UNION ")}))`;
 
-/** SQL: a row if rows of Files of the vault ?1 are missing. Its counts then exceed those of the rows. */
+/** SQL: a row if rows of Files of the vault ?1 are missing. Its counts then exceed the number of rows. */
 export const MISSES_FILES = `SELECT 1 FROM vaults WHERE id = ?1 AND (${missesRowsSql("files", FILES)} OR ${missesRowsSql("file_bytes", FILE_BYTES)})`;
 
 /** SQL: the counts of the vault ?1. Each row is read once for each count that includes it. */

@@ -16,8 +16,8 @@ import { DONE, type Position, type Slice, type VerifyPorts } from "./run.ts";
 const SLICE_MANIFESTS_MAX = 15;
 
 /**
- * Checks that each manifest that is kept is authentic and follows another one, and that the bucket has its parts. The stage `parts` reads
- * those of the newest backup. The position is the number of the last checked manifest.
+ * Checks that each kept manifest is authentic and follows another manifest, and that the bucket has its parts. The stage `parts` reads the
+ * parts of the newest backup. The position is the number of the last checked manifest.
  */
 export async function checkChain(
   { backups, store }: VerifyPorts,

@@ -221,7 +221,7 @@ const UNNAMED = `
 
 /**
  * Names contents without a row. A content is created before its row and deleted after it. The coordinator has a record of it in the time
- * between, so it is no finding. Nothing deletes the others: an object may be the last copy of a File whose row is lost.
+ * between, so it is no finding. Nothing deletes the rest: an object may be the last copy of a File whose row is lost.
  */
 export async function checkObjects(
   { files, store, coordinators }: VerifyPorts,

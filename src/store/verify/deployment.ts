@@ -15,7 +15,7 @@ import { type NamedTable, type RowOf, TABLES_BY_ROOT_KEY, TABLES_OF_VAULT } from
 import { derivedColumns, signAgain, type TokenRow } from "../tokens/token-rows.ts";
 import { DONE, type Position, type Slice, type Stage, type VerifyPorts } from "./run.ts";
 
-/** The stages of what belongs to no vault. */
+/** The stages for data that belongs to no vault. */
 
 /** Checks the objects of the schema, in one D1 call. If a table is missing, the run ends here, because the next stages would fail. */
 export async function checkSchemaObjects({ store }: VerifyPorts): Promise<Result<Slice>> {
@@ -163,7 +163,7 @@ export const checkNewest: Stage = async (ports) => {
   return ok({ ...DONE, faults: [...lost, ...wrong] });
 };
 
-/** Returns the fault of the newest registry. `number` is that of the last one that was written. Fails with `unavailable`. */
+/** Returns the fault of the newest registry. `number` is the number of the last one that was written. Fails with `unavailable`. */
 async function faultOfNewest({ backups, store: { keyring } }: VerifyPorts, number: number): Promise<Result<string | undefined>> {
   const numbers = await listBackupNumbers(backups, REGISTRY);
   if (!numbers.ok) return numbers;

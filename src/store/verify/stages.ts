@@ -9,7 +9,7 @@ import { checkItems, checkLog, checkRegistry } from "./rows.ts";
 import type { Plan, Position, Stage } from "./run.ts";
 import { checkVault } from "./vault.ts";
 
-/** The stages of a run, in order: those of the deployment, then those of each vault. */
+/** The stages of a run, in order: first for the deployment, then for each vault. */
 
 type Stages = Readonly<Record<string, Stage>>;
 

@@ -27,8 +27,8 @@ interface Absent {
 }
 
 /**
- * Returns the only one of several matches. `what` is for the message, for example `vault`. Throws a CliError if there is none, or, with the
- * ids, if there are several.
+ * Returns the only one of several matches. `what` is the noun in the message, for example `vault`. Throws a CliError if there is none, or,
+ * with the ids, if there are several.
  */
 export function onlyOne<T extends Named>(found: readonly T[], what: string, name: string, { where = "", hint }: Absent = {}): T {
   const [first, ...others] = found;

@@ -29,7 +29,7 @@ export interface Wanted {
 }
 
 export interface ApplyFile {
-  /** The name of the set: `managedBy` of what the file makes. */
+  /** The name of the set: the `managedBy` of things that the file makes. */
   readonly name: string;
   readonly things: readonly Wanted[];
 }

@@ -37,7 +37,7 @@ export interface Plan {
 export interface Choices {
   readonly prune: boolean;
   readonly rotate: boolean;
-  /** Milliseconds for which a replaced token works. */
+  /** Milliseconds during which a replaced token still works. */
   readonly overlap: number;
   readonly now: number;
   /** The id of the token that runs the command; absent for ADMIN_TOKEN. */

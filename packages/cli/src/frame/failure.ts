@@ -82,7 +82,7 @@ const HINTS: Readonly<Record<string, string>> = {
   504: "Try again later.",
 };
 
-/** The names of vaults that this command has looked up, by the ids with which the service names them: `"Demo"`. */
+/** The names of vaults that this command has looked up, by their ids as the service writes them: `"Demo"`. */
 export const vaultNames = new Map<string, string>();
 
 /** Returns the failure of an exception, or undefined for a defect of this program. */

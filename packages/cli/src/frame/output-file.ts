@@ -24,8 +24,8 @@ export function parseMode(text = "0600"): number {
 export type Content = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /**
- * Writes a file as a whole, through a temporary file beside it. A process that is killed leaves the old file or the new one. A signal that
- * can be caught, or a content that fails, leaves no temporary file. A pipe or device is written to. The umask does not narrow `mode`.
+ * Writes a file as a whole, through a temporary file in its folder. A process that is killed leaves the old file or the new one. A signal
+ * that can be caught, or a content that fails, leaves no temporary file. A pipe or device is written to. The umask does not narrow `mode`.
  * Throws a CliError if the file exists, unless `force` is set. Throws the error of a content that cannot be read.
  */
 export async function writeWholeFile(path: string, content: Content, { mode = 0o600, force = false }): Promise<void> {

@@ -7,8 +7,8 @@ import { CliError } from "./failure.ts";
 export const ENDING_SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
- * Removes a file or folder when a signal ends the process. If another part of the program handles the signal too, the process goes on. Returns a function
- * that removes the listeners.
+ * Removes a file or folder when a signal ends the process. If another part of the program handles the signal, too, the process continues.
+ * Returns a function that removes the listeners.
  */
 export function removeAtSignal(path: string): () => void {
   const offs = Object.entries(ENDING_SIGNALS).map(([signal, number]) => {

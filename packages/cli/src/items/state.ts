@@ -72,7 +72,7 @@ async function destroy(io: Io, client: Client, vault: string, name: string, yes:
   const path = { vault, item: listed ?? (await deletedIdOf(client, vault, name)) };
   await confirm(io, `Permanently delete ${printable(name)}, its versions and files?`, yes);
   const destroyDeleted = () => client.call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path });
-  // First, so that a token that may not destroy deletes nothing either.
+  // This comes first, so that a token without the permission to destroy deletes nothing.
   const isDestroyed = await orMissing(destroyDeleted());
   const exists = listed !== undefined && (await orMissing(client.call("DELETE /v1/vaults/{vault}/items/{item}", { path })));
   try {

@@ -26,7 +26,7 @@ export async function run({ io, options, client, admin }: Call<typeof ACTIVITY_O
   if (!Number.isInteger(limit) || limit < 1) throw new CliError("--limit takes a number from 1 on", { exit: "usage" });
   const connected = options.admin ? await admin() : await client();
   const operation = options.admin ? "GET /v1/admin/activity" : "GET /v1/activity";
-  // One entry more tells whether there are more.
+  // One entry more shows if there are more.
   const { before, action, result } = options;
   const actor = options.actor && (await actorIdOf(connected, options.actor, options.admin));
   const found = await (options.admin ? findInAdminLog : findInLog)(connected, options);

@@ -38,8 +38,8 @@ export function adviceFor(entry: Resolved): string | undefined {
 const inShell = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`);
 
 /**
- * Returns the exit code of several refusals: that of the first refusal that a later attempt would get again. Values of --fallback replace
- * unavailable values only if nothing was refused.
+ * Returns the exit code of several refusals: the code of the first refusal that a later attempt would get again. Values of --fallback
+ * replace unavailable values only if nothing was refused.
  */
 function exitOf(refused: readonly Resolved[]): Exit {
   const exits = refused.map((entry) => ("status" in entry ? exitOfStatus(entry.status) : "failed"));

@@ -79,7 +79,7 @@ const outputsOf = ({ stdout, stderr }: ChildProcess): Socket[] =>
 
 /** A reader that has gone away ends the pipe of the command, which then gets SIGPIPE as it would without masking. */
 function pipe(from: Readable, values: readonly string[], to: Writable): Promise<void> {
-  // The listener of main.ts would end this process, and the command would go on without it.
+  // The listener of main.ts would end this process, and the command would continue without it.
   to.removeAllListeners("error").on("error", () => undefined);
   return pipeline(chunksOf(from), createMaskStream(values), to, { end: false }).catch(() => void from.destroy());
 }

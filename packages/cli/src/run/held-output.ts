@@ -29,7 +29,7 @@ export class HeldOutput {
   }
 
   /**
-   * Hides bytes, as far as they are held. The end is at most one byte before the end of an earlier call: a word ends when the next byte is
+   * Hides bytes, as far as they are held. The end is at most one byte before the end of an earlier call. A word ends when the next byte is
    * read, which may have ended another value.
    */
   hide(start: number, end: number): void {

@@ -163,7 +163,7 @@ function answerContent(asked: AskedOfItem, id: string): Answered {
 
 /** Lists of Items (contract 5, 11.1, 14.15). */
 
-/** Returns the JSON texts of the summaries that pass. `readings` are those of the filter, the preferred one first. */
+/** Returns the JSON texts of the summaries that pass. `readings` are the readings of the filter, the preferred one first. */
 function passingItems(vault: HeldVault, readings: readonly Filter[], archived: boolean): string[] {
   const listed = sortedItems(vault).filter(({ summary }) => archived || summary.state !== "ARCHIVED");
   const ids = idsOf(readings);

@@ -3,7 +3,7 @@ import { askedDelayOf, ItemVaultError, retryDelayOf } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
 import { printable } from "../frame/printable.ts";
 
-/** The pauses between attempts to read from the service. All vaults share them: an answer for one vault ends the pauses of the others. */
+/** The pauses between attempts to read from the service. All vaults share the attempts: an answer for one vault ends the pauses of all. */
 export interface Attempts {
   /**
    * Waits after a failure for the next attempt: until the signal aborts, or the service has answered another request. `failures` is the
@@ -27,7 +27,7 @@ export const malformed = (): ItemVaultError => new ItemVaultError(MALFORMED, { k
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 
-/** Creates the pauses. `say` tells the user once when the service goes away, and when it is back. */
+/** Creates the pauses. `say` informs the user once when the service goes away, and once when it is back. */
 export function createAttempts(say: (message: string) => void): Attempts {
   let isAway = false;
   let next = new AbortController();

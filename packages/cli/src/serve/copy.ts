@@ -49,7 +49,7 @@ export interface HeldItem {
 
 /** A reading of all Items of a vault that has not ended. */
 interface Fill {
-  /** The position in the events from before the first Item was read, and that moment. */
+  /** The position in the events before the first Item was read, and the moment of that position. */
   readonly cursor: string;
   readonly began: Moment;
   /** The ids of the Items that were read. */

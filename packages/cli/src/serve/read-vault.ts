@@ -78,7 +78,7 @@ async function listItems({ client, signal }: Reading, vault: HeldVault): Promise
   return { listed, hasUnlisted };
 }
 
-/** Is called when everything listed was read: until then the copy goes on answering, and lists would lack these Items. */
+/** Called when everything listed was read. Until then the copy still answers, and its lists would lack these Items. */
 function forgetBroken({ broken }: HeldVault, { listed, hasUnlisted }: Listing): void {
   for (const id of broken) if (!listed.has(id) && !(id === UNLISTED && hasUnlisted)) broken.delete(id);
 }
@@ -92,7 +92,7 @@ export const readItems = (reading: Reading, vault: HeldVault, ids: Iterable<stri
  * would request the same again. Throws the first failure.
  */
 async function forEachOf(values: Iterable<string>, run: (value: string) => Promise<void>): Promise<void> {
-  // A generator: the failing loop closes it for the others.
+  // A generator: the failing loop closes it for all loops.
   const queue = (function* () {
     yield* values;
   })();
@@ -103,7 +103,7 @@ async function forEachOf(values: Iterable<string>, run: (value: string) => Promi
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }
 
-/** Requests data that may have changed. `etag` is that of the held data. */
+/** Requests data that may have changed. `etag` is the entity tag of the held data. */
 const readAt = ({ client, pace, signal }: Reading, path: string, etag: string | undefined): Promise<Response> =>
   pace.inTurn(() => client.send("GET", path, { headers: { "If-None-Match": etag }, signal }));
 

@@ -133,7 +133,8 @@ async function followVault(sync: Sync, vault: HeldVault): Promise<void> {
       const hasGrown = await poll(sync, vault);
       attempts.succeeded();
       failures = 0;
-      // Items that the service can decrypt again may have no event. A failure is that of the next poll too, or of the Item alone.
+      // Items that the service can decrypt again may have no event. Either the next poll fails in the same way, or only this Item has
+      // failed.
       if (vault.broken.size === 0 || !(hasGrown || performance.now() >= nextCheck)) continue;
       await readBrokenItems(sync, vault).catch(() => undefined);
       nextCheck = performance.now() + wait * 1000;
@@ -176,8 +177,8 @@ async function loadEvents(
 }
 
 /**
- * Reads all of a vault. The cursor is from before, so data written during the read is read again, and no read data is older. After a failure
- * the next call continues with the remaining Items.
+ * Reads all of a vault. The cursor is older than the read. So data written during the read is read again, and no data in the copy is older
+ * than the cursor. After a failure the next call continues with the remaining Items.
  */
 async function fill(sync: Sync, vault: HeldVault): Promise<void> {
   const { client, copy, signal } = sync;

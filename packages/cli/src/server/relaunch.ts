@@ -12,7 +12,7 @@ const OPTIONS = [PROTECTION, YOUNG_SPACE, "--disable-warning=ExperimentalWarning
 const NO_DUMP = "echo 0 2>/dev/null >/proc/self/coredump_filter; ulimit -c 0";
 
 /**
- * Replaces this process by one that writes no core dump, opens no debugger, and has not run what NODE_OPTIONS names. Returns if this
+ * Replaces this process by a process that writes no core dump, opens no debugger, and has not run the code of NODE_OPTIONS. Returns if this
  * process already has them.
  */
 export function relaunchProtected(): void {

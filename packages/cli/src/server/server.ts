@@ -105,7 +105,7 @@ async function serve({ settings, release, required, checks, say }: Serving): Pro
   }
 }
 
-/** Ten seconds for what has begun, and two to close the files. */
+/** Ten seconds for requests that have begun, and two to close the files. */
 const STOP_MS_MAX = 12_000;
 
 function releaseOf(from: string | undefined): string {

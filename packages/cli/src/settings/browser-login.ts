@@ -69,7 +69,7 @@ interface Listener {
   readonly close: () => void;
 }
 
-/** Listens on a free port of this machine. Requests without the state are refused, and the listener goes on waiting. */
+/** Listens on a free port of this machine. Requests without the state are refused, and the listener keeps waiting. */
 async function listen(state: string, signal: AbortSignal): Promise<Listener> {
   // Node 20 has no Promise.withResolvers.
   let [resolve, reject]: [(code: string) => void, (reason: unknown) => void] = [() => undefined, () => undefined];

@@ -11,7 +11,7 @@ import { printable } from "../frame/printable.ts";
 import { tell } from "../output/format.ts";
 import type { ACCESS_REPORT_OPTIONS } from "./table.ts";
 
-/** `admin access-report`: who may do what, as CSV. */
+/** `admin access-report`: the permissions of everybody, as CSV. */
 
 const HEADING = ["kind", "name", "id", "vault", "vault id", "item id", "rights", "since", "last used", "issued by", "ends"];
 

@@ -12,7 +12,7 @@ import { parseScope, vaultsOf } from "./issue.ts";
 import { issuerIdOf } from "./issuers.ts";
 import type { RULE_OPTIONS, RULE_DELETE_OPTIONS, RULE_READ_OPTIONS } from "./workload-table.ts";
 
-/** The rules by which the service exchanges tokens of workloads, and by which people sign in. */
+/** The rules for the exchange of workload tokens, and for the sign-in of people. */
 
 /** `rule create`. */
 export async function create({ io, options, admin: connect }: Call<typeof RULE_OPTIONS>): Promise<void> {

@@ -25,7 +25,8 @@ export async function listVaults(client: Caller): Promise<VaultList> {
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /**
- * Returns the vault with an id or a name. `unreadable` is that of the list. Throws a CliError if there is none, or if several have the name.
+ * Returns the vault with an id or a name. `unreadable` comes from the list. Throws a CliError if there is none, or if several have the
+ * name.
  */
 export function chooseVault(vaults: readonly ServiceVault[], wanted: string, unreadable = 0): ServiceVault {
   const id = parseId(wanted);

@@ -71,8 +71,8 @@ const readerOf = (entry: Listed): string | undefined =>
     : undefined;
 
 /**
- * Groups entries, newest first, by day. A run of reads of lists is one row. The timestamp is that of the newest entry of the day; empty where
- * no time is known.
+ * Groups entries, newest first, by day. A run of reads of lists is one row. The timestamp is the timestamp of the newest entry of the day;
+ * empty where no time is known.
  */
 export function foldByDay(entries: readonly Listed[]): readonly Readonly<{ timestamp: string; rows: readonly Row[] }>[] {
   const days: { timestamp: string; day: string; rows: { entry: Listed; count: number }[] }[] = [];

@@ -49,7 +49,7 @@ export async function loadPages(
   for (let page = 0; page < PAGES && entries.length < enough; page++) {
     const { data, headers } = await load({ limit: Math.min(PAGE, enough), before: next });
     entries.push(...data);
-    next = nextPage(headers, "before"); // The last entry does not tell it: a page may be empty (contract 13.20).
+    next = nextPage(headers, "before"); // The last entry does not show it: a page may be empty (contract 13.20).
     gap = headers.get("Item-Vault-Log-Gap") ?? undefined;
     if (from !== undefined && next !== undefined && timeOf(next) < from) next = undefined;
     if (next === undefined) break;

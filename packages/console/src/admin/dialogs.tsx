@@ -9,7 +9,7 @@ import type { List } from "./lists.ts";
 
 /** The acts of the lists of the administration, and the dialogs that ask before them. */
 
-/** A component that takes a row. Its type is that of a function, so that a component of more kinds of rows is one of these. */
+/** A component that takes a row. Its type is that of a function, so a component of more kinds of rows fits, too. */
 export type Part<Props> = (props: Props) => ComponentChildren;
 
 export type Closable = Pick<FormDialogProps, "onClose">;

@@ -88,7 +88,7 @@ type Choice = Readonly<{ id: string; name: string }>;
 /** A longer list gets a field that searches it. */
 export const MANY = 8;
 
-/** A search of what is below it. Enter does not send the form around it. */
+/** A search among its children. Enter does not send the form around it. */
 export const SearchField = ({ label, query }: Readonly<{ label: string; query: Signal<string> }>) => (
   <input
     type="search"

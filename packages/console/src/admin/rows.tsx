@@ -167,7 +167,7 @@ type PanelProps<T> = DialogProps<T> & Readonly<{ view: RowsView<T>; onAct: (act:
 function Panel<T extends Row>({ row, view, onAct, onClose }: PanelProps<T>) {
   useLayoutEffect(() => {
     const onKey = ({ key, target }: KeyboardEvent) => {
-      // Escape belongs to what is above the panel, or clears a search.
+      // Escape belongs to the layer above the panel, or clears a search.
       const isOwn = openDialogs.value.length === 0 && !document.querySelector(":popover-open");
       if (key === "Escape" && isOwn && !(target instanceof HTMLInputElement)) onClose();
     };

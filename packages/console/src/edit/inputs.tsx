@@ -43,7 +43,7 @@ export const SignButton = ({ label, sign, ...rest }: ComponentProps<typeof Butto
 interface MoveProps {
   readonly id: string;
   readonly name: string;
-  /** The position among the others, and their number. */
+  /** The position among all of them, and their number. */
   readonly index: number;
   readonly length: number;
   readonly onMove: (step: 1 | -1, focused: string) => void;

@@ -17,7 +17,7 @@ export const TYPES: Readonly<Record<FieldType, ValueInput>> = {
   OTP: {
     label: "One-time password",
     input: { placeholder: "otpauth:// address or setup key" },
-    // No pattern: one of this form takes the square of the length of some values, which freezes the page.
+    // No pattern: the time of such a pattern grows with the square of the length of some values, which freezes the page.
     refusal: "Enter an otpauth:// address or a setup key (letters and the digits 2 to 7).",
   },
   EMAIL: { label: "Email", input: { inputMode: "email" } },

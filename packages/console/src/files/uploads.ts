@@ -120,7 +120,7 @@ async function sendContent({ id, vault, item, name, replaces, content, key }: Up
   await (replaces === undefined ? send("POST", files, options) : send("PUT", `${files}/${replaces}/content`, options));
 }
 
-/** Returns a fetch by XMLHttpRequest, because that of browsers does not tell how much was sent. */
+/** Returns a fetch by XMLHttpRequest, because the browser's own fetch does not report the progress of the upload. */
 const fetchWithProgress =
   (onProgress: (sent: number) => void) =>
   async (url: RequestInfo | URL, init: RequestInit = {}) => {

@@ -19,7 +19,7 @@ import { plural } from "../ui/plural.ts";
 import { titleOf } from "../ui/texts.ts";
 import { Who } from "../ui/who.tsx";
 
-/** Home: what somebody probably wants next, in the place of an Item. */
+/** Home: the probable next steps of a person, in the place of an Item. */
 
 const SHOWN_MAX = 5;
 

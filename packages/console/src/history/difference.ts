@@ -114,7 +114,7 @@ const typeOf = ({ type, purpose }: DraftField): string => [type, purpose].filter
 
 type Place = readonly [draft: Draft, section: string];
 
-/** The section of a field on each side, for people: by its label, with its id where that tells the two apart. */
+/** The section of a field on each side, for people: its label, and also its id if both labels are equal. */
 function compareSections(key: string, name: string, [before, oldId]: Place, [after, nowId]: Place): Difference[] {
   if (oldId === nowId) return [];
   const [old, now] = [sectionOf(before, oldId), sectionOf(after, nowId)];
@@ -133,7 +133,7 @@ function joinReplaced(rows: readonly Difference[]): Difference[] {
   return [...joined, ...added.slice(pairs), ...removed.slice(pairs), ...rows.filter(({ kind }) => kind === "changed")];
 }
 
-/** Something that an Item has several of, as it is compared: by its key. */
+/** An entry of a list in an Item, for a comparison by its key. */
 type Part = Readonly<{ key: string; text: string }>;
 
 /** Returns a section for people, by its id; `""` without one. */

@@ -14,7 +14,7 @@ export function Tile({ title, category, ...rest }: Props) {
   );
 }
 
-/** Number of colours that tell Items and vaults apart. */
+/** Number of colours that distinguish Items and vaults. */
 const HUES = 8;
 
 /** Returns the style with the colour of a text: the same each time (FNV-1a, 32 bits). style/tokens.css makes a colour of the angle. */

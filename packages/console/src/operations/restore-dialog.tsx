@@ -165,7 +165,7 @@ function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewPr
   );
 }
 
-/** `time` is that of the backup, in ISO 8601. */
+/** `time` is the time of the backup, in ISO 8601. */
 type ItemChangesProps = Readonly<{ vault: string; item: string; time: string }>;
 
 /** The versions of an Item now and in the backup, and what differs, without values. */

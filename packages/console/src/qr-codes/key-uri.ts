@@ -13,9 +13,9 @@ const SCANNED_MAX = 213;
 const NAME_LENGTHS = [Infinity, 40, 20, 10] as const;
 
 /**
- * Returns the key URI of a field of type OTP. A bare secret, and a URI that is too long to be scanned easily, get one with the title and the
- * user name of their Item, the first of the longest names that is short enough, or else of the shortest. Returns undefined if the value gives
- * no codes.
+ * Returns the key URI of a field of type OTP. A bare secret, and a URI that is too long for an easy scan, get the title and the user name
+ * of their Item. The first of the longest names that is short enough is used, or else the shortest. Returns undefined if the value gives no
+ * codes.
  */
 export function keyUriOf({ value }: Field, item: Item): string | undefined {
   const parameters = parseTotp(value);

@@ -14,8 +14,8 @@ export interface Act {
   readonly done: string;
   readonly run: RunOne;
   /**
-   * Saves a file of the Items that are done, and tells so. Returns what the file lacks, in words. Throws any error, or the reason of the
-   * aborted signal.
+   * Saves a file of the Items that are done, and tells so. Returns the data that the file lacks, in words. Throws any error, or the reason
+   * of the aborted signal.
    */
   readonly save?: (items: readonly ItemSummary[], signal: AbortSignal) => Promise<readonly string[]>;
 }

@@ -112,8 +112,8 @@ function createLoader(ended: AbortSignal) {
 }
 
 /**
- * Loads the open Item again if the list has a later version of it, or does not have it. The list may be older than the Item, so the Item stays
- * until an answer refuses it: the Item or its vault no longer exists, or the session lost access.
+ * Loads the open Item again if the list has a later version of it, or does not have it. The list may be older than the Item. So the Item
+ * stays until an answer refuses it: the Item or its vault no longer exists, or the session lost access.
  */
 async function refreshOpen(): Promise<void> {
   const { value } = open;

@@ -85,5 +85,5 @@ export function canOpen(view: ViewName, { token, admin }: Session): boolean {
 /** Returns the views that the session may open, in the order of the table. */
 export const openableViews = (): ViewName[] => (Object.keys(VIEWS) as ViewName[]).filter((view) => canOpen(view, session.value!));
 
-/** Returns the view of an address. The address without a view is that of the Items; an admin without vaults gets the first other view. */
+/** Returns the view of an address. An address without a view shows the Items; an admin without vaults gets the first other view. */
 export const shownView = (name: ViewName): ViewName => (name === "items" ? openableViews()[0]! : name);

@@ -132,7 +132,7 @@ async function checkSession(): Promise<void> {
     if (!isSameUser(next)) endSession(next);
     else if (sessionState.value === "ended" || JSON.stringify(next) !== JSON.stringify(session.value)) setSession(next);
   } catch (error) {
-    // The answer may be from before a sign-in.
+    // The answer may be older than a sign-in.
     if (error instanceof ItemVaultError && error.status === 401 && session.peek() === shown) endSession();
   }
 }

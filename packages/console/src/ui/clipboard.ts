@@ -110,7 +110,7 @@ const isGranted = (name: "clipboard-read" | "clipboard-write"): Promise<boolean>
       () => false,
     );
 
-/** Starts the minute. Returns what will happen, for the message. */
+/** Starts the minute. Returns the effect, for the message. */
 async function hold(name: string, hash: Promise<string>): Promise<string> {
   const [readable, timed] = await Promise.all([isGranted("clipboard-read"), isGranted("clipboard-write")]);
   const copied: Copied = { name, hash, readable, uncertain: !document.hasFocus(), due: false };

@@ -2,8 +2,8 @@ import { Fragment, h, options, type VNode } from "preact";
 import { isWithoutInk, presentText, reorders, withIsolates } from "./texts.ts";
 
 /**
- * Isolates users' texts in the page: they do not reorder text beside them, show their hidden characters, and are never an empty place. The
- * rule applies to all created elements, so that no component can forget it.
+ * Isolates users' texts in the page. They do not reorder the text around them, show their hidden characters, and are never an empty place.
+ * The rule applies to all created elements, so that no component can forget it.
  */
 
 /** Elements whose text stands alone and that contain no elements. */

@@ -63,7 +63,7 @@ export function SecretText({ value }: { readonly value: string }) {
   );
 }
 
-/** Replaces a hidden value: as many dots for every value, because their number must not reveal its length. */
+/** Replaces a hidden value by a fixed number of dots, because their number must not reveal its length. */
 export const HiddenValue = () => (
   <span class="value">
     <span class="dots" aria-hidden="true">

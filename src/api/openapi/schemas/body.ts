@@ -51,7 +51,7 @@ export function schemaOf(parser: z.ZodMiniType): Schema {
     io: "input",
     unrepresentable: "any",
     override({ zodSchema, jsonSchema }) {
-      // Generators make a tuple of it: one of 1,000 types, to which no array of an answer is assignable.
+      // Generators make a tuple of it, with 1,000 types. No array of an answer can be assigned to that.
       delete jsonSchema.maxItems;
       const known = knownSchema(zodSchema);
       if (!known) return;

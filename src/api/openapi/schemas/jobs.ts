@@ -33,7 +33,7 @@ const restored = closed(
     room: { type: "boolean", description: "Only with `dryRun`, not of an Item: whether the database has room for the rows." },
     vaults: integer("The vaults that were restored.", 0),
     items: integer("Their Items; 1, when one Item was.", 0),
-    kept: integer("The vaults that are there, and stay as they are.", 0),
+    kept: integer("The existing vaults, which stay unchanged.", 0),
     leftOut: integer("The vaults that could not be restored: `findings` name them.", 0),
   },
   ["snapshot", "takenAt", "deployment", "skipped", "existing", "room"],
@@ -65,7 +65,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
         description: "Of a `restore` that only tells what it would do; otherwise absent.",
       },
       state: words("Whether it has begun, and how it ended.", JOB_STATES),
-      progress: closed("How far it is, in units of its kind.", {
+      progress: closed("The progress, in units of the kind.", {
         done: integer("What is done.", 0),
         total: integer("What is to be done, as far as it is known.", 0),
       }),

@@ -35,7 +35,7 @@ export function nullable(schema: Schema): Schema {
   return { ...rest, type: [type, "null"], ...(words && { enum: [...words, null] }) };
 }
 
-/** Returns an integer of a request or an answer, within what JavaScript represents exactly. */
+/** Returns an integer of a request or an answer, within the range that JavaScript represents exactly. */
 export const integer = (description: string, minimum: number, maximum: number = Number.MAX_SAFE_INTEGER): Schema => ({
   type: "integer",
   minimum,

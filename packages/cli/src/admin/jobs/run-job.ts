@@ -142,7 +142,7 @@ async function startJob(admin: Client, { json, key }: Pick<JobRequest, "json" | 
   } catch (error) {
     if (!(error instanceof ItemVaultError) || !isId(error.job ?? "")) throw error;
     const job = await loadJob(admin, error.job!, { signal });
-    // A rewrap does the same as any other.
+    // A rewrap behaves like every other job.
     if (job.kind !== json.kind || DIFFERING.has(job.kind)) throw excludedBy(job, error);
     return hasEnded(job) ? await post() : job;
   }

@@ -22,7 +22,7 @@ export function requireJob(job: Job): Job {
   throw new CliError("The service did not answer with a job", { exit: "unavailable", hint: "Check the host and its version." });
 }
 
-/** `wait`: seconds for which the service waits for the end of the job. */
+/** `wait`: the number of seconds that the service waits for the end of the job. */
 export const loadJob = async (
   admin: Client,
   id: string,

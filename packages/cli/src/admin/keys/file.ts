@@ -30,11 +30,11 @@ export async function loadKeyFile(path = DEFAULT_FILE): Promise<KeyFile> {
   return { path, text, document: parseDocument(value, path) };
 }
 
-/** Replaces ROOT_KEYS and leaves the other lines as they are. A process that is killed leaves the old file or the new one. */
+/** Replaces ROOT_KEYS and leaves the other lines unchanged. A process that is killed leaves the old file or the new one. */
 export async function saveKeyFile({ path, text }: KeyFile, document: KeyDocument): Promise<void> {
   const value = textOf(document);
   const replaced = text.replace(LINE, () => `ROOT_KEYS='${value}'`);
-  // For example a value of several lines, of which only the first would have been replaced.
+  // For example a value of several lines: only its first line would have been replaced.
   const variables = parseDotenv(replaced, path);
   if (variables.get("ROOT_KEYS") !== value || variables.size !== parseDotenv(text, path).size)
     throw new CliError(`${path}: ROOT_KEYS is not on one line`, { exit: "usage" });

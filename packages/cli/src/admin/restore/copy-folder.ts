@@ -84,8 +84,9 @@ interface RefusedObject {
 }
 
 /**
- * Copies objects. An object that the service refuses as damaged or too large does not hold up the others: the restore reports its loss. `needed` is
- * the manifest without which nothing can be restored. Throws an ItemVaultError; with status 413 and 422 only for that manifest.
+ * Copies objects. An object that the service refuses as damaged or too large does not stop the copy of the rest: the restore reports its
+ * loss. `needed` is the manifest without which nothing can be restored. Throws an ItemVaultError; with status 413 and 422 only for that
+ * manifest.
  */
 async function uploadAll(
   { io, client, folder }: Source,

@@ -100,13 +100,13 @@ const given = (wanted: Wanted): Partial<Wanted> =>
 
 const NO_ROOM = 507;
 
-/** The status for which nothing is restored although the job has ended. */
+/** The status if nothing was restored although the job has ended. */
 function refusalOf({ room, vaults, items, kept, leftOut }: Restored): number | undefined {
   if (room === false) return NO_ROOM;
   return leftOut > 0 && vaults + items + kept === 0 ? 422 : undefined;
 }
 
-/** Returns the error. `status` is that of the refusal. */
+/** Returns the error. `status` is the status of the refusal. */
 function nothingRestored(dryRun: boolean, status: number): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",

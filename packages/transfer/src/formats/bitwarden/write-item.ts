@@ -71,7 +71,7 @@ function typeOf({ category, fields, urls }: TransferItem): number {
 /** Types that identify a field without a known id or label. */
 const TELLING = new Set(["CREDIT_CARD_NUMBER", "CREDIT_CARD_TYPE", "EMAIL", "OTP", "PHONE", "SSHKEY"]);
 
-/** Returns true if an import has put the field beside the slots. */
+/** Returns true if an import has put the field next to the slots. */
 const isBeside = ({ id = "", section }: TransferField): boolean =>
   /^custom-\d+$/.test(id) || Object.values(SECTIONS).some((one) => one.id === section?.id);
 

@@ -80,7 +80,7 @@ export const protonNote: Fill = (draft, cell) => {
   }
 };
 
-/** A field of RoboForm: `User ID$,,,txt,ada`, of which some repeat the login. */
+/** A field of RoboForm: `User ID$,,,txt,ada`: some of them repeat the login. */
 export const roboformField: Fill = (draft, { column, value }) => {
   const [, name, type, text] = /^([^,]*?)\$?,,,([^,]*),(.*)$/s.exec(value) ?? [];
   if (name === undefined) return addField(draft, column, "CONCEALED", value);

@@ -35,7 +35,7 @@ export async function readOnePux(
     .get("version")
     .number();
   const data = parseJson(await content("export.data"), "export.data");
-  // A damaged content is found now, before anything is written; later each is read again, because all at once may not fit into memory.
+  // A damaged content is found now, before anything is written; each is read again later, because all at once may not fit into memory.
   for (const [name, entry] of archive) if (name.startsWith("files/")) await entry.read();
   const source: Source = { archive, losses: new Losses(), unfit: [], includeTrash };
   const items = data
