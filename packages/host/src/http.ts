@@ -27,7 +27,7 @@ const STOP_MS_MAX = 10_000;
 const SERVER = {
   maxHeaderSize: 32 * 1024,
   headersTimeout: 10_000,
-  /** For a whole request: the largest body at 1 Mbit/s. */
+  /** The time for a whole request: the largest body takes as long at 1 Mbit/s. */
   requestTimeout: 15 * 60_000,
   connectionsCheckingInterval: 5_000,
   /** Longer than the 60 s of common proxies, so that the proxy closes first and never sends a request on a closed connection. */
