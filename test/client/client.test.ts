@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { LIMITS } from "@item-vault/model/limits";
 import { createClient, entriesOf, type Fault, ItemVaultError } from "../../packages/client/src/index.ts";
 import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
-import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
+import { startProxy } from "../cli/support/interceptor.ts";
 import { admin } from "../sdk/support/vault.ts";
 
 type Fetch = typeof fetch;
 
-let made: Awaited<ReturnType<typeof vaultWithLogin>>;
-let proxy: Interceptor;
-beforeAll(async () => {
-  [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
-});
+const [made, proxy] = await Promise.all([vaultWithLogin(), startProxy()]);
 afterAll(() => proxy.close());
 beforeEach(() => void (proxy.requests.length = 0));
 
@@ -19,7 +15,6 @@ const clientOf = (options: { token?: string; fetch?: Fetch; attempts?: number } 
   createClient({ host: proxy.url, token: made.token, ...options });
 const item = () => ({ vault: made.vault, item: made.item });
 
-/** What a promise is rejected with. */
 async function faultOf(promise: Promise<unknown>): Promise<Fault & { message: string }> {
   const error: unknown = await promise.then(
     () => undefined,
@@ -52,7 +47,6 @@ function faulty(...answers: (Response | Error)[]): { fetch: Fetch; keys: (string
   return { fetch: stub, keys };
 }
 
-/** The headers of the only request of a client. */
 async function headersOf(options: { token?: string; headers?: Record<string, string> }, own: Record<string, string> = {}) {
   let sent = new Headers();
   const stub: Fetch = async (_, init) => {

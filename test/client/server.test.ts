@@ -22,7 +22,6 @@ const owner = isRoot
   ? { user: String(OTHER), group: String(OTHER) }
   : { user: userInfo().username, group: String(process.getgid!()) };
 
-/** Puts folders of the test into a line. */
 const inFolder = (line: string): string =>
   line
     .replaceAll("/tmp/", `${folder}/`)

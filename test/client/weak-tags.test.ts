@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { createClient } from "../../packages/client/src/index.ts";
 import { runHere } from "../cli/support/here.ts";
-import { type Interceptor, startProxy } from "../cli/support/interceptor.ts";
+import { startProxy } from "../cli/support/interceptor.ts";
 import { vaultWithLogin } from "../cli/support/login.ts";
 
 /** Cloudflare compresses JSON for clients that accept it, and makes the entity tag of such an answer weak (contract 10.2). */
 
-let made: Awaited<ReturnType<typeof vaultWithLogin>>;
-let proxy: Interceptor;
-beforeAll(async () => {
-  [made, proxy] = await Promise.all([vaultWithLogin(), startProxy({ weakens: true })]);
-});
+const [made, proxy] = await Promise.all([vaultWithLogin(), startProxy({ weakens: true })]);
 afterAll(() => proxy.close());
 
 const client = () => createClient({ host: proxy.url, token: made.token });

@@ -22,7 +22,7 @@ const EXCLUDED: readonly Excluded[] = [
     reason: "Only a Worker on Cloudflare has service bindings to another one (docs/design/tradeoffs.md).",
   },
   {
-    file: "test/sdk/uncompressed.test.ts",
+    file: "test/sdk/http.test.ts",
     tests: "the local server compresses > ",
     reason: "The server does not compress answers (docs/design/tradeoffs.md).",
   },

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { document } from "../../src/api/openapi/document.ts";
 import { sendRaw } from "./support/requests.ts";
-import { freshVault, makeItems, type TestVault } from "./support/vault.ts";
+import { freshVault, makeItems } from "./support/vault.ts";
 
 /** What static files answer, and that they leave the API as it is (contract 19.10 to 19.14). */
 
@@ -10,10 +10,7 @@ async function send(method: string, path: string, headers: Record<string, string
   return { ...reply, body: body.toString() };
 }
 
-let fresh: TestVault;
-beforeAll(async () => {
-  fresh = await freshVault();
-});
+const fresh = await freshVault();
 
 const FILES = [
   ["/openapi.json", "application/json"],
@@ -90,7 +87,6 @@ describe("a static file", () => {
   });
 });
 
-/** The answer of the Worker to a path that it does not serve. */
 const NOT_FOUND = { status: 404, body: '{"status":404,"message":"Not found"}' };
 
 describe("beside static files, the Worker answers", () => {

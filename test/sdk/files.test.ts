@@ -3,7 +3,6 @@ import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { attach, freshVault, makeItems, type TestVault } from "./support/vault.ts";
 
-/** A vault with an Item that has one File. */
 async function makeFile(bytes: string | Uint8Array, query?: string) {
   const fresh = await freshVault("The vault");
   const [item = ""] = await makeItems(fresh, "The Item");

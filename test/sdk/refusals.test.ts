@@ -1,27 +1,12 @@
 import { FieldPurpose, ItemBuilder, ItemCategory, type OPConnect } from "@1password/connect";
-import { beforeAll, describe, expect, it } from "vitest";
-import {
-  admin,
-  connect,
-  freshVault,
-  login,
-  makeItems,
-  makeToken,
-  makeVault,
-  type TestVault,
-  UNUSED_ID,
-} from "./support/vault.ts";
+import { describe, expect, it } from "vitest";
+import { admin, connect, freshVault, login, makeItems, makeToken, makeVault, UNUSED_ID } from "./support/vault.ts";
 
 /** The SDK throws the body of an error response: an object with `status` and `message` and nothing else (contract 4.1). */
 
 /** Two vaults, each with a token of its own. The first one has two Items of one title, which no test changes. */
-let one: TestVault;
-let two: TestVault;
-let twin: string;
-beforeAll(async () => {
-  [one, two] = [await freshVault(), await freshVault()];
-  twin = (await makeItems(one, "Twin", "Twin"))[0]!;
-});
+const [one, two] = [await freshVault(), await freshVault()];
+const twin = (await makeItems(one, "Twin", "Twin"))[0]!;
 
 type Call = (op: OPConnect, vault: string, item: string) => Promise<unknown>;
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import type { Asked } from "./support/consumer/index.ts";
 import { admin, attach, freshVault, makeItems, makeVault } from "./support/vault.ts";
 
@@ -24,15 +24,13 @@ async function issue(key: string, vault: string, binding: boolean): Promise<void
 const refused = (status: number, kind: string, message: string) => ({ refused: { name: "Error", message, kind, status } });
 const UNAUTHORIZED = refused(401, "unauthorized", "Invalid token signature");
 
-beforeAll(async () => {
-  const bound = await freshVault("Bound");
-  await makeVault("Not bound");
-  const [item] = await makeItems(bound, "Database");
-  await attach(bound, item!, "file content", "name=key.pem");
-  await issue("consumer", bound.canonical, true);
-  await issue("consumer-revoked", bound.canonical, true);
-  await issue("consumer-client", bound.canonical, false);
-});
+const bound = await freshVault("Bound");
+await makeVault("Not bound");
+const [item] = await makeItems(bound, "Database");
+await attach(bound, item!, "file content", "name=key.pem");
+await issue("consumer", bound.canonical, true);
+await issue("consumer-revoked", bound.canonical, true);
+await issue("consumer-client", bound.canonical, false);
 
 describe("a Worker that binds the service", () => {
   it("gets values, and what each reference stands for", async () => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { connect, freshVault, makeItems, makeToken, makeVault } from "./support/vault.ts";
 import { SHORT_ID, TITLES } from "./support/titles.ts";
 
-/** A client with a token that may read two new vaults of these names. */
 async function clientOfTwoVaults(first: string, second: string) {
   const ids = [await makeVault(first), await makeVault(second)] as const;
   const { token } = await makeToken({ [ids[0]]: "r", [ids[1]]: "r" });

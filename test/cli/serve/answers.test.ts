@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { OPERATIONS } from "../../../src/api/operations.ts";
 import { FIELD_TYPE_NAMES, type FieldType } from "../../../src/model/field-types.ts";
 import { makeToken, makeVault } from "../../sdk/support/vault.ts";
@@ -71,7 +71,6 @@ interface Request {
   readonly init?: RequestInit;
 }
 
-/** What a path can name in each place. */
 const placesOf = ({ vault, other, foreign, items, archived, deleted, files }: World): Readonly<Record<string, string[]>> => ({
   vault: [vault, vault.toUpperCase(), other, foreign, UNUSED, "x"],
   item: [...items.slice(0, 3).map(({ id }) => id), archived, deleted, UNUSED, "x"],
@@ -124,7 +123,6 @@ interface Variant {
 
 const LISTS = `archived=true archived=false archived=T archived=x limit=2 limit=0 include=username cursor=${UNUSED} unknown=1`;
 
-/** Queries and headers of the operations that have any. */
 function variantsOf(operation: string, world: World): readonly Variant[] {
   const filters = filtersFor(world).map((filter) => ({ query: `filter=${encodeURIComponent(filter)}` }));
   const head = { init: { method: "HEAD" } };
@@ -236,12 +234,9 @@ const LOGS = new Set(["listActivity"]);
 /** The operations that the copy answers. All others are passed on. */
 const HELD = ["getFile", "getFileContent", "getItem", "getVault", "listFiles", "listItems", "listVaults", "resolveReferences"];
 
-describe("the answers of serve", () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await createWorld();
-  });
+const world = await createWorld();
 
+describe("the answers of serve", () => {
   it.each(["uuid", "connect"] as const)("are those of the service in the dialect %s", async (dialect) => {
     const { token } = await makeToken({ [world.vault]: "rw", [world.other]: "r" }, dialect);
     const served = await startServe({ token });

@@ -29,7 +29,6 @@ async function startExchange(vault: string, seconds: number, permission: Permiss
   return { service, granted, set: (next: number | undefined) => void (status = next) };
 }
 
-/** Starts the process of a pod. */
 const startPod = (host: string, more: Partial<Parameters<typeof startServe>[0]> = {}) =>
   startServe({ token: "", host, ...more, args: ["--exchange", "--token-file", fileOf(newJwt()), ...(more.args ?? [])] });
 

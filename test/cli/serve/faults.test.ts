@@ -6,8 +6,8 @@ import { parseId } from "@item-vault/model/ids";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request, type RequestOptions } from "node:http";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
-import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest, type TestVault } from "../../sdk/support/vault.ts";
+import { describe, expect, it } from "vitest";
+import { admin, attach, freshVault, login, makeItems, makeToken, sendRequest } from "../../sdk/support/vault.ts";
 import { FAULTS } from "../support/deaf.ts";
 import { fileOf, modeOf, newFolder } from "../support/files.ts";
 import { startInterceptor } from "../support/interceptor.ts";
@@ -28,23 +28,20 @@ const faults = Object.entries(FAULTS).filter(([name]) => isLong || SHORT.has(nam
 const sdk = (serverURL: string, token: string): OPConnect => OnePasswordConnect({ serverURL, token, keepAlive: true });
 
 /** A vault that all tests read and none writes to. */
-let world: TestVault & { readonly item: string; readonly file: string };
-beforeAll(async () => {
-  const fresh = await freshVault("Production");
-  const fields = [
+const production = await freshVault("Production");
+const DATABASE = {
+  title: "Database",
+  category: "LOGIN",
+  fields: [
     { purpose: "PASSWORD", value: "correct horse" },
     { type: "OTP", label: "code", value: "gezdgnbvgy3tqojqgezdgnbvgy3tqojq" },
-  ];
-  const body = { title: "Database", category: "LOGIN", fields };
-  const item = ((await sendRequest("POST", `v1/vaults/${fresh.vault}/items`, fresh.token, body)) as { id: string }).id;
-  const file = await attach(fresh, item, "a certificate\n", "name=ca.pem");
-  world = { ...fresh, item, file };
-});
+  ],
+};
+const database = await sendRequest("POST", `v1/vaults/${production.vault}/items`, production.token, DATABASE);
+const { id: databaseId } = database as { id: string };
+const world = { ...production, item: databaseId, file: await attach(production, databaseId, "a certificate\n", "name=ca.pem") };
+const itemPath = `/v1/vaults/${world.vault}/items/${databaseId}`;
 
-/** The path of the Item. */
-const itemPath = () => `/v1/vaults/${world.vault}/items/${world.item}`;
-
-/** Starts the process behind a connection that a test can break. */
 async function startBehindSwitch(more: Partial<Parameters<typeof startServe>[0]> = {}) {
   const service = await startSwitch();
   const serve = (others: typeof more = {}) =>
@@ -105,8 +102,8 @@ describe("while the service", () => {
   ])("answers with %s, what is passed on is 503", async (_, text) => {
     const { service, served } = await startBehindSwitch();
     service.set((socket) => void socket.end(text));
-    expect((await served.get(`${itemPath()}/versions`)).status).toBe(503);
-    expect((await served.get(itemPath())).status).toBe(200);
+    expect((await served.get(`${itemPath}/versions`)).status).toBe(503);
+    expect((await served.get(itemPath)).status).toBe(200);
   });
 
   it("says that its newest cursor is gone, it is not asked without a pause", async () => {
@@ -122,8 +119,8 @@ describe("while the service", () => {
     const op = sdk(served.url, world.token);
     service.set(FAULTS["a silent host"]);
     const ages: number[] = [];
-    let got = await served.get(itemPath());
-    for (; got.status === 200; got = await served.get(itemPath())) ages.push(got.age!);
+    let got = await served.get(itemPath);
+    for (; got.status === 200; got = await served.get(itemPath)) ages.push(got.age!);
     expect(Math.max(...ages)).toBeLessThanOrEqual(2);
     expect(got).toMatchObject({ status: 503, age: undefined });
     expect(JSON.parse(got.text)).toEqual({ status: 503, message: expect.stringContaining("too old") });
@@ -133,7 +130,7 @@ describe("while the service", () => {
     service.set(undefined);
     await untilHeld(served.url);
     await readOften(op, 8);
-    expect((await served.get(itemPath())).age).toBeLessThanOrEqual(2);
+    expect((await served.get(itemPath)).age).toBeLessThanOrEqual(2);
   });
 
   it("is away, what the copy does not have is 503, and writes are", async () => {
@@ -253,7 +250,7 @@ describe("what is passed on", () => {
     const served = await startServe({ token: world.token, host: service.url });
     const own = { Cookie: "a=b", "X-Own": "kept", Connection: "close, X-Hop", "X-Hop": "1" };
     const headers = { ...own, "Transfer-Encoding": "chunked", Authorization: `Bearer ${served.secret()}` };
-    const path = `${itemPath()}/versions`;
+    const path = `${itemPath}/versions`;
     expect(await sendRaw(served.url + path, { headers }, "a body that a GET should not have")).toBe(200);
     const passed = service.headers.find((one) => one["x-own"] !== undefined);
     expect(passed).toMatchObject({ "x-own": "kept", authorization: `Bearer ${world.token}`, "transfer-encoding": "chunked" });
@@ -304,7 +301,7 @@ describe("tokens", () => {
     expect((await fetch(`${served.url}/v1/vaults`)).status).toBe(401);
     expect(service.requests.slice(before).filter((name) => !name.includes("/events"))).toEqual([]);
     await readOften(sdk(served.url, secret), 16);
-    expect((await served.get(`${itemPath()}/versions`, secret)).status).toBe(200);
+    expect((await served.get(`${itemPath}/versions`, secret)).status).toBe(200);
     const sent = new Set(service.headers.map(({ authorization }) => authorization));
     expect([...sent]).toEqual([`Bearer ${world.token}`]);
     const log = join(served.folder, "log");
@@ -369,11 +366,11 @@ describe("the stored copy", () => {
     const earlier = "const{now}=Date;Date.now=()=>now()-60_000";
     const through = ["env", `NODE_OPTIONS=--import=data:text/javascript,${earlier}`];
     const second = await serve({ folder: served.folder, filled: false, through });
-    expect((await second.get(itemPath())).status).toBe(503);
+    expect((await second.get(itemPath)).status).toBe(503);
     expect(await copyStatus(second.url)).toBe("ERROR");
     service.set(undefined);
     await untilHeld(second.url);
-    expect((await second.get(itemPath())).age).toBeLessThan(60);
+    expect((await second.get(itemPath)).age).toBeLessThan(60);
   });
 
   it("cannot be written to a full disk, and the process goes on from memory", async () => {
@@ -391,7 +388,6 @@ describe("the stored copy", () => {
   });
 });
 
-/** Runs the command with these arguments, which is refused. */
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = { ITEM_VAULT_TOKEN: world.token }) => {
   const [copy, key] = [join(newFolder(), "copy"), join(newFolder(), "key")];
   return runCli(["serve", "--listen", "127.0.0.1:0", "--copy", copy, "--key-file", key, ...args], { env });

@@ -64,7 +64,6 @@ describe("while the service fails", () => {
   });
 });
 
-/** Starts a job of the admin, and waits for its end. */
 async function runJob(body: object): Promise<void> {
   const { id } = await admin("POST", "jobs", body);
   const stateOf = async () => ((await admin("GET", `jobs/${id}`)) as unknown as { state: string }).state;

@@ -17,7 +17,6 @@ const TOKEN = "token-of-the-large-service";
 
 const quantile = (sorted: readonly number[], part: number): string => sorted[Math.floor(sorted.length * part)]!.toFixed(2);
 
-/** Megabytes that the process has in memory. */
 const residentOf = (pid: number): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]) / 1024;
 
 it(`a copy of ${ITEMS} Items is read from disk when the service is gone, and answers reads and lists`, async () => {

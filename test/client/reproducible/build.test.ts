@@ -25,10 +25,8 @@ const COPIES = [
   { folder: join(ROOT, "another", "folder with spaces"), env: { TZ: "Asia/Kathmandu", LANG: "tr_TR.UTF-8" } },
 ] as const;
 
-/** What no build reads. */
 const LEFT_OUT = new Set([".git", ".wrangler", "bench", "dist", "node_modules", "test"]);
 
-/** Copies a folder by links to its files. */
 function linkFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -63,7 +61,6 @@ beforeAll(() => {
     run(folder, env, "scripts/build.ts");
   }
 });
-/** A checkout with one file. */
 function makeCheckout(): string {
   const folder = join(ROOT, "checkout");
   mkdirSync(folder, { recursive: true });

@@ -7,7 +7,6 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 /** An identity provider (OpenID Connect Core 1.0) with pages of its own, over HTTP. */
 
 export interface IdentityProvider {
-  /** Its issuer. */
   readonly url: string;
   /** Who signs in next, with these claims. `undefined`: the person cancels. */
   next: Readonly<Record<string, unknown>> | undefined;

@@ -15,7 +15,6 @@ export interface PeopleService {
   readonly admin: (method: string, path: string, body?: object) => Promise<any>;
   /** What Access adds to each request of somebody. */
   readonly assertionOf: (email: string) => Promise<string>;
-  /** Adds a person. */
   readonly addPerson: (vaults?: Record<string, Permission>, attributes?: object) => Promise<{ id: string; email: string }>;
   /** Signs in by Access. Out: sends requests as the console of the person. */
   readonly signIn: (email: string) => Promise<(method: string, path: string, body?: object) => Promise<Response>>;

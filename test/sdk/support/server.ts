@@ -16,7 +16,6 @@ declare module "vitest" {
 /** A Worker that has service bindings to the service. It serves the paths below `/consumer/`. */
 const CONSUMER = "test/sdk/support/consumer/wrangler.toml";
 
-/** Starts the Worker once for all tests of the SDK, the client and the command line. Returns the function that stops it. */
 export default async function start({ config, provide }: TestProject): Promise<() => Promise<void>> {
   const { secrets } = config.provide as ProvidedContext;
   const receiver = await startReceiver();

@@ -78,10 +78,8 @@ async function workerOf(config: string, vars: Vars): Promise<object> {
   };
 }
 
-/** The part of a configuration that is read. */
 interface Described {
   readonly name: string;
-  /** An absolute path. */
   readonly main: string;
   readonly routes: readonly string[] | undefined;
   readonly vars: Readonly<Record<string, unknown>>;
