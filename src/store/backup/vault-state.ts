@@ -102,7 +102,7 @@ export async function findNewest({ backups, keyring }: BackupStore, vault: strin
   return ok({ number, open: isWhole ? open.value : undefined });
 }
 
-/** The maximum number of counted contents of a vault: one call lists them. */
+/** Contents of a vault are counted up to this number: one call lists them. */
 const COUNTED_CONTENTS_MAX = 1_000;
 
 /**
