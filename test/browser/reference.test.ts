@@ -43,7 +43,7 @@ it("requests itself, its script, its stylesheet and the icon only, and gets no c
   expect(await page.context().cookies()).toEqual([]);
 });
 
-const search = () => page.getByRole("combobox", { name: "Search operations, schemas, errors and rules" });
+const search = () => page.getByRole("combobox", { name: "Search tasks, operations, schemas, errors and rules" });
 
 describe("the search", () => {
   it.each([

@@ -1,10 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { document } from "../../src/api/openapi/document.ts";
-import type { Document, Schema } from "../../src/api/openapi/types.ts";
-import { operationsOf } from "../../scripts/build/document.ts";
+import type { Document, Response, Schema } from "../../src/api/openapi/types.ts";
+import { operationsOf, resolve } from "../../scripts/build/document.ts";
 import { type Found, referenceFiles } from "../../scripts/build/reference/page.ts";
 import { prose } from "../../scripts/build/reference/prose.ts";
+import { TASKS } from "../../scripts/build/reference/tasks.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { contract } from "../support/contract.ts";
 import { runs } from "../support/runs.ts";
@@ -59,18 +60,43 @@ describe("the reference", () => {
     expect(search.filter(([, , , href]) => !anchors.has(href))).toEqual([]);
   });
 
-  it("has every operation, schema, header and kind of error of the document, and every rule of the contract, in its search", () => {
-    const { schemas, headers } = document.components;
+  it("has every task, operation, schema, header and kind of error of the document, and every rule of the contract, in its search", () => {
+    const { schemas } = document.components;
     const operations = [...operationsOf(document), ...operationsOf(document, document.webhooks)];
+    const sent = operationsOf(document).flatMap(({ parameters }) => parameters.filter((one) => one.in === "header"));
+    const answered = operationsOf(document)
+      .flatMap(({ operation }) => Object.values(operation.responses))
+      .flatMap((response) => Object.keys(resolve<Response>(document, response).headers ?? {}));
     const found = search.map(([kind, title, detail]) => (kind === "operation" ? detail : title));
     const expected = [
       ...operations.map(({ method, path }) => `${method} ${path}`),
       ...Object.keys(schemas),
-      ...Object.keys(headers),
+      ...new Set(sent.map(({ name }) => name)),
+      ...new Set(answered),
+      ...TASKS.map(({ title }) => title),
       ...FAILURE_KINDS,
       ...[...contract.matchAll(/^\*\*(\d+\.\d+)\*\*|^## (\d+) /gm)].map(([, rule, section]) => rule ?? section!),
     ];
     expect(found.toSorted()).toEqual(expected.toSorted());
+  });
+
+  it("says what the attributes of an object hold whose names are free", () => {
+    expect(pages.get("/docs/admin-tokens/")!.text).toMatch(/vaults\s+object of Permission or ItemScope or null/);
+  });
+
+  it("says of each kind of error when it occurs, with links to the rules", () => {
+    const [, row] = /<div id="precondition">([^]*?)<\/dd>/.exec(files["docs/errors/index.html"]!)!;
+    expect(row).toContain('see <a href="/docs/contract/#10.3">10.3</a>');
+    const occasions = [...contract.matchAll(/^\| `(\w+)` \| \d+ \| .* \| (.*) \|$/gm)].map(([, , when]) => plain(when!));
+    const text = plain(pages.get("/docs/errors/")!.text);
+    expect(occasions.filter((when) => !text.includes(when))).toEqual([]);
+    expect(occasions.length).toBeGreaterThan(40);
+  });
+
+  it("links the numbers of rules in the contract, and no number of another document", () => {
+    const page = files["docs/contract/index.html"]!;
+    expect(page).toContain('(<a href="/docs/contract/#10.23">10.23</a>)');
+    expect(page).toContain("WHATWG HTML, section 9.2");
   });
 
   it("describes every way to authorize", () => {

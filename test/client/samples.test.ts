@@ -30,20 +30,8 @@ it("every operation has samples, but those that only the console sends", () => {
   expect(without).toEqual(ofSessions);
 });
 
-it("each sample of TypeScript has the types of @item-vault/client", async () => {
+it("each sample of TypeScript is a whole program with the types of @item-vault/client", async () => {
   const samples = textOf("TypeScript");
-  const names = new Set(
-    samples.flatMap(({ placed: { path, parameters } }) =>
-      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).concat(parameters.map(({ name }) => name)),
-    ),
-  );
-  const globals = [...names]
-    .filter((name) => /^\w+$/.test(name) && name !== "version")
-    .map((name) => `declare var ${name}: string;`);
-  writeFileSync(
-    join(FOLDER, "globals.d.ts"),
-    `${globals.join("\n")}\ndeclare var version: number;\ndeclare var bytes: Uint8Array<ArrayBuffer>;\n`,
-  );
   for (const { placed, text } of samples)
     writeFileSync(join(FOLDER, `${placed.operation.operationId}.ts`), `${text}\nexport {};\n`);
   writeFileSync(
@@ -61,7 +49,7 @@ it("each sample of TypeScript has the types of @item-vault/client", async () => 
   expect(stdout).toBe("");
 }, 120_000);
 
-it("each sample of curl sends the method, the path and the body of its operation", async () => {
+it("each sample of curl sends the method, the path, the query that is needed, and the body of its operation", async () => {
   const samples = textOf("curl");
   // A function in place of curl prints its arguments, each ended by a NUL, and a line feed.
   const script = samples.map(({ text }) => `${text}\n`).join("\n");
@@ -84,12 +72,23 @@ it("each sample of curl sends the method, the path and the body of its operation
     return [
       after("-X") ?? "GET",
       url.slice("https://host".length).split("?")[0],
+      [...new URL(url).searchParams.keys()],
       after("-d") && (JSON.parse(after("-d")!) as unknown),
     ];
   });
+  const queries: Readonly<Record<string, string[]>> = {
+    uploadFile: ["name"],
+    getBackupObject: ["key"],
+    putBackupObject: ["key"],
+  };
   const expected = samples.map(({ placed: { method, path, operation } }) => {
     const media = operation.requestBody?.content["application/json"];
-    return [method, path, media && (media.example ?? Object.values(media.examples!)[0]!.value)];
+    return [
+      method,
+      path,
+      queries[operation.operationId] ?? [],
+      media && (media.example ?? Object.values(media.examples!)[0]!.value),
+    ];
   });
   expect(seen).toEqual(expected);
 });

@@ -2887,7 +2887,7 @@ export interface Operations {
     path: Record<string, never>;
     query: {
       /** The key of the object (contract 21.9). */
-      key?: string;
+      key: string;
     };
     headers: Record<string, never>;
     body: undefined;
@@ -2899,7 +2899,7 @@ export interface Operations {
     path: Record<string, never>;
     query: {
       /** The key of the object (contract 21.9). */
-      key?: string;
+      key: string;
     };
     headers: Record<string, never>;
     body: Bytes;

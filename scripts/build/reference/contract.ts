@@ -9,6 +9,14 @@ export interface Rule {
   readonly number: string;
   /** The title of a section; of a rule the beginning of its text. */
   readonly title: string;
+  readonly text: string;
+}
+
+export interface Contract {
+  readonly page: Html;
+  readonly rules: readonly Rule[];
+  /** When an error of each kind occurs (contract 4.3). */
+  readonly occasions: ReadonlyMap<string, Html>;
 }
 
 const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)|[`*]/g, "$1");
@@ -19,13 +27,20 @@ const RULE = /^\*\*(\d+\.\d+)\*\* ([^]*)/;
 const TITLE_CHARACTERS_MAX = 120;
 
 /** Returns the HTML of the contract, and its sections and rules in their order. HTML in the text is shown as text. */
-export function readContract(markdown: string): { readonly page: Html; readonly rules: readonly Rule[] } {
+export function readContract(markdown: string): Contract {
   const rules: Rule[] = [];
+  const occasions = new Map<string, Html>();
+  const numbers = new Set([...markdown.matchAll(/^\*\*(\d+\.\d+)\*\* /gm)].map(([, number]) => number!));
+  /** The numbers of rules become links. That of a section of an RFC is none. */
+  const linked = (text: string): string =>
+    text.replaceAll(/(?<!section |[\d.])\d+\.\d+(?!\.?\d)/g, (number) =>
+      numbers.has(number) ? `<a href="${ruleHref(number)}">${number}</a>` : number,
+    );
   const marked = new Marked({
     renderer: {
       html: ({ text }) => escape(text),
       text(token) {
-        return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : escape(token.text);
+        return "tokens" in token && token.tokens ? this.parser.parseInline(token.tokens) : linked(escape(token.text));
       },
       // The documents beside the contract are not served.
       link({ href, tokens }) {
@@ -36,22 +51,26 @@ export function readContract(markdown: string): { readonly page: Html; readonly 
         const [, number, title] = SECTION.exec(text) ?? [];
         const content = this.parser.parseInline(tokens);
         if (number === undefined) return depth === 1 ? "" : `<h${depth}>${content}</h${depth}>`;
-        rules.push({ number, title: plain(title!) });
+        rules.push({ number, title: plain(title!), text: "" });
         return `<h2 id="${number}"><a href="${ruleHref(number)}">${content}</a></h2>`;
       },
       paragraph({ text, tokens }) {
         const [, number, rest] = RULE.exec(text) ?? [];
         if (number === undefined) return `<p>${this.parser.parseInline(tokens)}</p>`;
-        rules.push({ number, title: plain(rest!).replaceAll(/\s+/g, " ").slice(0, TITLE_CHARACTERS_MAX) });
+        const words = plain(rest!).replaceAll(/\s+/g, " ");
+        rules.push({ number, title: words.slice(0, TITLE_CHARACTERS_MAX), text: words.slice(TITLE_CHARACTERS_MAX) });
         return `<p id="${number}"><a class="rule" href="${ruleHref(number)}">${number}</a>${this.parser.parseInline(tokens.slice(1))}</p>`;
       },
       table(token) {
         const row = (name: string, cells: typeof token.header) =>
           `<tr>${cells.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join("")}</tr>`;
+        if (token.header[3]?.text === "when")
+          for (const [kind, , , when] of token.rows)
+            occasions.set(plain(kind!.text), { html: this.parser.parseInline(when?.tokens ?? []) });
         const body = token.rows.map((cells) => row("td", cells)).join("");
         return `<div class="table" role="region" aria-label="Table" tabindex="0"><table><thead>${row("th", token.header)}</thead><tbody>${body}</tbody></table></div>`;
       },
     },
   });
-  return { page: { html: marked.parse(markdown, { async: false }) }, rules };
+  return { page: { html: marked.parse(markdown, { async: false }) }, rules, occasions };
 }

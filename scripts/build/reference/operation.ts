@@ -7,7 +7,7 @@ import type {
   Reference,
   Response,
 } from "../../../src/api/openapi/types.ts";
-import { nameOf, type Placed, resolve } from "../document.ts";
+import { type Placed, resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
 import { inline, prose, withCode } from "./prose.ts";
 import { samplesOf } from "./samples.ts";
@@ -30,7 +30,10 @@ function access({ security, "x-permission": permission }: OperationObject): Html
   );
   return permission === undefined
     ? html`<p class="access">Authorization: ${links}.</p>`
-    : html`<p class="access">Authorization: ${links} with permission <code>${permission}</code>.</p>`;
+    : html`<p class="access">
+        Authorization: ${links} with permission <a href="/docs/schemas/#Permission"><code>${permission}</code></a
+        >.
+      </p>`;
 }
 
 function parameters(list: readonly Parameter[]): Html | undefined {
@@ -63,9 +66,7 @@ const content = (document: Document, media: Readonly<Record<string, MediaType>>)
   )}`;
 
 function headers(list: Readonly<Record<string, Header | Reference>> = {}): Html | undefined {
-  const names = Object.entries(list).map(([name, header]) =>
-    "$ref" in header ? html`<a href="/docs/#header-${nameOf(header.$ref)}"><code>${name}</code></a>` : html`<code>${name}</code>`,
-  );
+  const names = Object.keys(list).map((name) => html`<a href="/docs/#header-${name}"><code>${name}</code></a>`);
   return names.length === 0 ? undefined : html`<p class="headers">Headers: ${joined(names, ", ")}</p>`;
 }
 

@@ -1,12 +1,13 @@
-import type { Document, Response, SecurityScheme } from "../../../src/api/openapi/types.ts";
+import type { Document, Response } from "../../../src/api/openapi/types.ts";
 import { FAILURE_KINDS } from "../../../src/model/failure.ts";
 import { messageOf, statusOf } from "../../../src/api/openapi/errors.ts";
 import { operationsOf, type Placed, resolve } from "../document.ts";
-import { readContract } from "./contract.ts";
+import { type Contract, readContract } from "./contract.ts";
 import { type Html, html, joined } from "./html.ts";
 import { kindsOf, methodOf, operationArticle } from "./operation.ts";
-import { inline, prose, ruleHref } from "./prose.ts";
-import { namedSchema, row } from "./schema.ts";
+import { inline, ruleHref } from "./prose.ts";
+import { overview } from "./overview.ts";
+import { namedSchema } from "./schema.ts";
 
 /**
  * The reference of the API, as static pages: one for each group of operations, and one each for errors, schemas and the contract. They can
@@ -14,31 +15,38 @@ import { namedSchema, row } from "./schema.ts";
  */
 
 /** A page, and what the search finds in it. */
-interface Page {
+export interface Page {
   readonly path: string;
   readonly title: string;
   readonly description?: string;
   readonly content: Html;
   readonly operations?: readonly Placed[];
+  /** Links to its parts, for the navigation. */
+  readonly parts?: readonly Html[];
   readonly found: readonly Found[];
 }
 
-/** An entry of the search, as `search.json` has it. */
+/** An operation and the path of its page. */
+export type OnPage = readonly [operation: Placed, path: string];
+
+/** An entry of the search, as `search.json` has it. `more` is found and not shown. */
 export type Found = readonly [
-  kind: "operation" | "schema" | "error" | "header" | "rule",
+  kind: "task" | "operation" | "schema" | "error" | "header" | "rule",
   title: string,
   detail: string,
   href: string,
+  more?: string,
 ];
 
 /** `Admin: vaults` → `/docs/admin-vaults/`. */
 const addressOf = (title: string): string => `/docs/${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}/`;
 
-const foundOperation = (path: string, { method, path: route, operation }: Placed): Found => [
+const foundOperation = (path: string, { method, path: route, operation, parameters }: Placed): Found => [
   "operation",
   operation.summary,
   `${method} ${route}`,
   `${path}#${operation.operationId}`,
+  [operation.operationId, operation.description, ...parameters.map(({ name }) => name)].join(" "),
 ];
 
 function operationsPage(document: Document, title: string, description: string, route?: (placed: Placed) => Html) {
@@ -53,43 +61,38 @@ function operationsPage(document: Document, title: string, description: string, 
     content: html`${operations.map((placed) => operationArticle(document, placed, route?.(placed)))}`,
     found: operations.map((placed) => foundOperation(path, placed)),
     operations,
+    parts: operations.map(
+      ({ method, operation }) => html`<a href="#${operation.operationId}">${methodOf(method)} ${operation.summary}</a>`,
+    ),
   };
 }
 
-const carrierOf = (scheme: SecurityScheme): string =>
-  scheme.type === "http" ? `Authorization: ${scheme.scheme}` : `Cookie: ${scheme.name}`;
+/** What a client does after an error of each status (contract 4.9, 10.14 to 10.16). */
+const REACTIONS: readonly (readonly [statuses: string, reaction: string])[] = [
+  ["400, 405, 413, 415, 416, 422", "Correct the request. Sent again, it gets the same answer."],
+  ["401", "Get another token."],
+  ["403, 404", "Check the ids and what the token may do. Outside of its scope, nothing exists for it (contract 4.6, 4.7)."],
+  [
+    "409",
+    "The request conflicts with what is stored; the kind below says how. With `overtaken` the write took effect: read the Item (contract 10.16).",
+  ],
+  ["410", "Begin again with `after=latest`, and read the Items (contract 15.5)."],
+  [
+    "412",
+    "Nothing was written, because the Item was changed since your read. Read it again, and send its new `ETag` (contract 10.3).",
+  ],
+  [
+    "429, and 503 with `Retry-After`",
+    "Nothing happened. Wait as many seconds, and send the request again (contract 4.9, 10.14).",
+  ],
+  [
+    "500, 503 without `Retry-After`, and no answer",
+    "The write may have taken effect. Send it again with the same `Idempotency-Key`; without one, read first (contract 10.15).",
+  ],
+  ["507", "Delete something, or ask the administrator for a higher limit (contract 4.9)."],
+];
 
-function overview({ info, components }: Document): Page {
-  const schemes = Object.entries(components.securitySchemes).map(
-    ([name, scheme]) =>
-      html`<div id="security-${name}">
-        <dt><code>${name}</code> <span class="note">${carrierOf(scheme)}</span></dt>
-        <dd>${prose(scheme.description)}</dd>
-      </div> `,
-  );
-  const headers = Object.entries(components.headers).map(([name, { schema, description }]) =>
-    row(name, schema, [], description, `header-${name}`),
-  );
-  return {
-    path: "/docs/",
-    title: "Overview",
-    description: info.summary,
-    content: html`${prose(info.description)}
-      <p>These pages are made from <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1).</p>
-      <h2 id="security"><a href="#security">Authorization</a></h2>
-      <dl>${schemes}</dl>
-      <h2 id="headers"><a href="#headers">Headers of answers</a></h2>
-      <dl>${headers}</dl>`,
-    found: Object.entries(components.headers).map(([name, { description }]) => [
-      "header",
-      name,
-      description,
-      `/docs/#header-${name}`,
-    ]),
-  };
-}
-
-function errorsPage(document: Document, operations: readonly (readonly [Placed, path: string])[]): Page {
+function errorsPage(document: Document, { occasions }: Contract, operations: readonly OnPage[]): Page {
   const failing = operations.map(([placed, path]) => {
     const responses = Object.values(placed.operation.responses).map((one) => resolve<Response>(document, one));
     return { placed, path, kinds: new Set(responses.flatMap(kindsOf)) };
@@ -102,6 +105,7 @@ function errorsPage(document: Document, operations: readonly (readonly [Placed, 
       <dt><code>${kind}</code> <b class="status">${String(statusOf(kind))}</b></dt>
       <dd>
         <p>${messageOf(kind)}</p>
+        <p class="constraints">${occasions.get(kind)}</p>
         ${
           links.length > 0 &&
           html`<details>
@@ -117,7 +121,27 @@ function errorsPage(document: Document, operations: readonly (readonly [Placed, 
     title: "Errors",
     description:
       "An error has the schema Error, and its kind in the header `Item-Vault-Error`. contract 4.3 says when each occurs.",
-    content: html`<dl>${rows}</dl>`,
+    content: html`<div class="table" role="region" aria-label="Table" tabindex="0">
+        <table>
+          <thead>
+            <tr>
+              <th>status</th>
+              <th>what the client does</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${REACTIONS.map(
+              ([statuses, reaction]) =>
+                html`<tr>
+                  <td>${inline(statuses)}</td>
+                  <td>${inline(reaction)}</td>
+                </tr> `,
+            )}
+          </tbody>
+        </table>
+      </div>
+      <h2 id="kinds"><a href="#kinds">Kinds</a></h2>
+      <dl>${rows}</dl>`,
     found: FAILURE_KINDS.map((kind) => ["error", kind, `${statusOf(kind)} ${messageOf(kind)}`, `/docs/errors/#${kind}`]),
   };
 }
@@ -132,19 +156,22 @@ function schemasPage({ components: { schemas } }: Document): Page {
   };
 }
 
-function contractPage(contract: string): Page {
-  const { page, rules } = readContract(contract);
+function contractPage({ page, rules }: Contract): Page {
   return {
     path: "/docs/contract/",
     title: "Contract",
     description: "The rules that a client can rely on. A rule keeps its number.",
     content: html`<div class="contract">${page}</div>`,
-    found: rules.map(({ number, title }) => ["rule", number, title, ruleHref(number)]),
+    parts: rules
+      .filter(({ number }) => !number.includes("."))
+      .map(({ number, title }) => html`<a href="#${number}"><b class="method">${number}</b> ${title}</a>`),
+    found: rules.map(({ number, title, text }) => ["rule", number, title, ruleHref(number), text]),
   };
 }
 
 /** Returns the files of the reference by their paths in the assets. The same document and contract give the same files. */
 export function referenceFiles(document: Document, contract: string): Record<string, string> {
+  const read = readContract(contract);
   const groups = document.tags.map(({ name, description }) => operationsPage(document, name, description));
   const messages = operationsPage(
     document,
@@ -154,12 +181,12 @@ export function referenceFiles(document: Document, contract: string): Record<str
   );
   const placed = groups.flatMap(({ operations, path }) => operations.map((one) => [one, path] as const));
   const pages: readonly Page[] = [
-    overview(document),
+    overview(document, placed),
     ...groups,
     messages,
-    errorsPage(document, placed),
+    errorsPage(document, read, placed),
     schemasPage(document),
-    contractPage(contract),
+    contractPage(read),
   ];
   return {
     ...Object.fromEntries(pages.map((page) => [`${page.path.slice(1)}index.html`, textOf(document, page, pages)])),
@@ -167,16 +194,16 @@ export function referenceFiles(document: Document, contract: string): Record<str
   };
 }
 
-/** The links to all pages. That to the page itself has its operations below it. */
+/** The links to all pages. That to the page itself has its parts below it. */
 const navigation = (page: Page, pages: readonly Page[]): Html =>
   html`<nav aria-label="Contents">
     <ul>
-      ${pages.map(({ path, title, operations = [] }) =>
+      ${pages.map(({ path, title, parts = [] }) =>
         path === page.path
           ? html`<li>
               <a href="${path}" aria-current="page">${title}</a>
               <ul>
-                ${operations.map(({ method, operation }) => html`<li><a href="#${operation.operationId}">${methodOf(method)} ${operation.summary}</a></li> `)}
+                ${parts.map((part) => html`<li>${part}</li> `)}
               </ul>
             </li> `
           : html`<li><a href="${path}">${title}</a></li> `,

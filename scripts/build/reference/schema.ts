@@ -14,7 +14,11 @@ export function typeLine(schema: Schema): Html {
   if (schema.type === undefined) return html`any value`;
   const types = typeof schema.type === "string" ? [schema.type] : schema.type;
   return joined(
-    types.map((type) => (type === "array" ? html`array of ${typeLine(schema.items ?? {})}` : html`${type}`)),
+    types.map((type) => {
+      if (type === "array") return html`array of ${typeLine(schema.items ?? {})}`;
+      const values = schema.additionalProperties;
+      return type === "object" && typeof values === "object" ? html`object of ${typeLine(values)}` : html`${type}`;
+    }),
     " or ",
   );
 }

@@ -74,7 +74,7 @@ The rules of the API are in the contract (docs/contract.md), which the descripti
 
 - A path that is not listed is a 404 \`route_not_found\`, and a method that a path does not list a 405 \`method_not_allowed\` (contract 1.6).
   HEAD is served wherever GET is (contract 1.5). A trailing slash and a doubled \`//\` are ignored (contract 1.4).
-- A JSON body has at most 1 MiB and 32 levels, and a list in it at most 1,000 entries unless its description says otherwise. Its \`Content-Type\` is not looked at (contract 1.9, 12.1).
+- A JSON body has at most 1 MiB and 32 levels, and a list in it at most 1,000 entries unless its description says otherwise. Its \`Content-Type\` is ignored (contract 1.9, 12.1).
 - An error has the schema Error and the header \`Item-Vault-Error\` with its kind (contract 4.2).
 - Schemas of answers list every attribute. Schemas of Items in requests are open, because unknown attributes of an Item are dropped. Other schemas of requests are closed (contract 2.16).
 - More attributes, types of events and services of \`/health\` may be added in a later release.`;

@@ -21,6 +21,12 @@ const NAMES = {
 const DETAILS: Readonly<Partial<Record<FailureKind, string>>> = {
   invalid: "<the place and the fault>",
   missing_field: "<name>",
+  account_refused: "<why>",
+  reference_not_found: "<part>",
+  ambiguous: "<parts>",
+  backup_newer: "<what>",
+  backup_damaged: "<what and why>",
+  misconfigured: "<the fault>",
   method_not_allowed: "<methods>",
   body_too_large: "<limit>",
   quota: "<what>",

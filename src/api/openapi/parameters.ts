@@ -111,10 +111,13 @@ export const parameters = {
       minimum: 1,
     },
   ),
-  FileName: inQuery("name", `The name of the File, at most ${LIMITS.fileName} bytes of UTF-8 (contract 9.3).`, {
-    type: "string",
-    maxLength: LIMITS.fileName,
-  }),
+  FileName: {
+    ...inQuery("name", `The name of the File, at most ${LIMITS.fileName} bytes of UTF-8 (contract 9.3).`, {
+      type: "string",
+      maxLength: LIMITS.fileName,
+    }),
+    example: "ca.pem",
+  },
   FileSection: inQuery(
     "section",
     `The id of a section for the File, at most ${LIMITS.sectionId} bytes of UTF-8 (contract 9.4).`,
@@ -125,7 +128,11 @@ export const parameters = {
   ),
   VaultsAfter: inQuery("after", "The page has the vaults after this id (contract 21.15).", ref("IdInput")),
   ObjectsAfter: inQuery("after", "The page has the objects after this key (contract 21.9).", text),
-  ObjectKey: inQuery("key", "The key of the object (contract 21.9).", text),
+  ObjectKey: {
+    ...inQuery("key", "The key of the object (contract 21.9).", text),
+    required: true,
+    example: "vaults/3fa85f64-5717-4562-b3fc-2c963f66afa6/parts/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  },
   After: inQuery("after", "Where to begin: `0`, `latest`, or a cursor (contract 15.4).", text),
   Wait: count(
     "StreamWait",

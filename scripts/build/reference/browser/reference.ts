@@ -19,7 +19,7 @@ const RESULTS_MAX = 30;
 const search = element("input", {
   type: "text",
   role: "combobox",
-  "aria-label": "Search operations, schemas, errors and rules",
+  "aria-label": "Search tasks, operations, schemas, errors and rules",
   "aria-controls": "results",
   "aria-expanded": "true",
   "aria-autocomplete": "list",
@@ -40,17 +40,28 @@ const loadIndex = (): Promise<readonly Found[]> =>
     },
   ));
 
-/** Returns the entries with all words of a text: those first whose title has the text. */
+/** Returns the entries with all words of a text: those first whose title has the text, then its words, then the shown line. */
 function matchesOf(entries: readonly Found[], text: string): readonly Found[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const whole = words.join(" ");
-  const rankOf = ([, title]: Found): number => {
-    const name = title.toLowerCase();
-    return name.startsWith(whole) ? 0 : name.includes(whole) ? 1 : 2;
+  const hasWords = (place: string) => words.every((word) => place.includes(word));
+  const rankOf = ([kind, title, detail, , more = ""]: Found): number => {
+    const name = (kind === "task" ? `${title} ${more}` : title).toLowerCase();
+    const line = `${kind} ${name} ${detail.toLowerCase()}`;
+    const ranks = [
+      name.startsWith(whole),
+      name.includes(whole),
+      hasWords(name),
+      hasWords(line),
+      hasWords(`${line} ${more.toLowerCase()}`),
+    ];
+    return ranks.indexOf(true);
   };
   return entries
-    .filter((entry) => words.every((word) => entry.slice(0, 3).join(" ").toLowerCase().includes(word)))
-    .toSorted((a, b) => rankOf(a) - rankOf(b));
+    .map((entry) => [rankOf(entry), entry] as const)
+    .filter(([rank]) => rank !== -1)
+    .toSorted(([a], [b]) => a - b)
+    .map(([, entry]) => entry);
 }
 
 async function showResults(): Promise<void> {
@@ -172,7 +183,8 @@ function addTrial(article: HTMLElement): void {
   });
   const details = element("details", {}, element("summary", {}, "Try it"), form, status, shown);
   details.addEventListener("toggle", () => (secret.value = token));
-  article.append(details);
+  // Below the samples.
+  article.querySelector("h3, details:not(.sample)")!.before(details);
 }
 
 /** Characters of an answer that the page shows. */
@@ -187,10 +199,9 @@ async function sendTrial(url: URL, status: HTMLElement, shown: HTMLElement): Pro
     const text = await response.text();
     status.textContent = `${response.status} ${response.headers.get("Item-Vault-Error") ?? ""}`;
     const isJson = response.headers.get("Content-Type")?.includes("json");
-    shown.textContent = (isJson && text !== "" ? JSON.stringify(JSON.parse(text), undefined, 2) : text).slice(
-      0,
-      SHOWN_CHARACTERS_MAX,
-    );
+    const body = isJson && text !== "" ? JSON.stringify(JSON.parse(text), undefined, 2) : text;
+    const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\n`);
+    shown.textContent = `${lines.join("")}\n${body}`.slice(0, SHOWN_CHARACTERS_MAX);
     shown.hidden = false;
   } catch {
     status.textContent = "No answer, or one that the page cannot read";
