@@ -119,8 +119,7 @@ function errorsPage(document: Document, { occasions }: Contract, operations: rea
   return {
     path: "/docs/errors/",
     title: "Errors",
-    description:
-      "An error has the schema Error, and its kind in the header `Item-Vault-Error`. contract 4.3 says when each occurs.",
+    description: "An error has the schema Error, and its kind in the header `Item-Vault-Error` (contract 4.2).",
     content: html`<div class="table" role="region" aria-label="Table" tabindex="0">
         <table>
           <thead>
@@ -190,7 +189,7 @@ export function referenceFiles(document: Document, contract: string): Record<str
   ];
   return {
     ...Object.fromEntries(pages.map((page) => [`${page.path.slice(1)}index.html`, textOf(document, page, pages)])),
-    "docs/search.json": JSON.stringify(pages.flatMap(({ found }) => found)),
+    "docs/search.json": JSON.stringify(pages.flatMap(({ found }) => found)).replaceAll("`", ""),
   };
 }
 
