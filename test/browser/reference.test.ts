@@ -64,7 +64,7 @@ describe("the search", () => {
 
   it("says that nothing is found, and closes with Escape", async () => {
     await page.keyboard.press("Control+k");
-    await search().fill("no such thing");
+    await search().fill("zzz no such thing");
     await expect.poll(() => page.getByRole("dialog").getByRole("status").textContent()).toBe("0 found");
     await page.keyboard.press("Escape");
     expect(await search().isVisible()).toBe(false);

@@ -81,7 +81,7 @@ describe("the reference", () => {
   });
 
   it("says what the attributes of an object hold whose names are free", () => {
-    expect(pages.get("/docs/admin-tokens/")!.text).toMatch(/vaults\s+object of Permission or ItemScope or null/);
+    expect(pages.get("/docs/admin-tokens/")!.text).toMatch(/vaults\s+object of\s+Permission\s+or\s+ItemScope\s+or\s+null/);
   });
 
   it("says of each kind of error when it occurs, with links to the rules", () => {
