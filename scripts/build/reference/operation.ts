@@ -28,12 +28,8 @@ function access({ security, "x-permission": permission }: OperationObject): Html
     schemes.map((name) => html`<a href="/docs/#security-${name}">${name}</a>`),
     " or ",
   );
-  return permission === undefined
-    ? html`<p class="access">Authorization: ${links}.</p>`
-    : html`<p class="access">
-        Authorization: ${links} with permission <a href="/docs/schemas/#Permission"><code>${permission}</code></a
-        >.
-      </p>`;
+  const letters = html`<a href="/docs/schemas/#Permission"><code>${permission}</code></a>`;
+  return html`<p class="access">Authorization: ${links}${permission !== undefined && html` with permission ${letters}`}.</p>`;
 }
 
 function parameters(list: readonly Parameter[]): Html | undefined {
