@@ -43,6 +43,12 @@ it("requests itself, its script, its stylesheet and the icon only, and gets no c
   expect(await page.context().cookies()).toEqual([]);
 });
 
+it("skips the navigation from the first link", async () => {
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.url()).toContain("/docs/#main");
+});
+
 const search = () => page.getByRole("combobox", { name: "Search tasks, operations, schemas, errors and rules" });
 
 describe("the search", () => {

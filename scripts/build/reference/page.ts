@@ -223,10 +223,11 @@ const textOf = ({ info }: Document, page: Page, pages: readonly Page[]): string 
       </head>
       <body>
         <header>
+          <a class="skip" href="#main">Skip to content</a>
           <a class="name" href="/docs/">${info.title} API <span class="version">${info.version}</span></a>
         </header>
         ${navigation(page, pages)}
-        <main>
+        <main id="main">
           <h1>${page.title}</h1>
           ${page.description && html`<p class="lead">${inline(page.description)}</p>`}${page.content}
         </main>
