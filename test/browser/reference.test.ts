@@ -92,7 +92,7 @@ describe("an operation", () => {
 
   it("that reads can be tried on this machine: the answer is shown, and no cookie is sent", async () => {
     await article().getByText("Try it").click();
-    await article().getByLabel("Token").fill("not a token");
+    await article().getByLabel("Bearer token").fill("not a token");
     const sent = page.waitForRequest((request) => request.url().endsWith("/v1/vaults"));
     await article().getByRole("button", { name: "Send GET" }).click();
     expect((await (await sent).allHeaders())["authorization"]).toBe("Bearer not a token");

@@ -169,7 +169,7 @@ function addTrial(article: HTMLElement): void {
     "form",
     {},
     ...[...inputs].map(([name, input]) => element("label", {}, name, input)),
-    ...("token" in article.dataset ? [element("label", {}, "Token", secret)] : []),
+    ...("token" in article.dataset ? [element("label", {}, "Bearer token", secret)] : []),
     element("button", { type: "submit" }, "Send GET"),
   );
   form.addEventListener("submit", (event) => {
