@@ -51,6 +51,11 @@ it("skips the navigation from the first link", async () => {
 
 const search = () => page.getByRole("combobox", { name: "Search tasks, operations, schemas, errors and rules" });
 
+async function openSearch(): Promise<void> {
+  await page.getByRole("button", { name: /^Search/ }).waitFor(); // The script of the page has run.
+  await page.keyboard.press("Control+k");
+}
+
 describe("the search", () => {
   it.each([
     ["an operation by its route", "POST /v1/vaults/{vault}/items", "/docs/items/#createItem"],
@@ -58,8 +63,7 @@ describe("the search", () => {
     ["a kind of error", "version_skew", "/docs/errors/#version_skew"],
     ["a rule of the contract", "10.7", "/docs/contract/#10.7"],
   ])("finds %s by keyboard alone", async (_, text, address) => {
-    await page.getByRole("button", { name: /^Search/ }).waitFor(); // The script of the page has run.
-    await page.keyboard.press("Control+k");
+    await openSearch();
     await search().fill(text);
     await expect.poll(() => page.getByRole("option", { selected: true }).textContent()).toContain(text);
     await page.keyboard.press("Enter");
@@ -69,7 +73,7 @@ describe("the search", () => {
   });
 
   it("says that nothing is found, and closes with Escape", async () => {
-    await page.keyboard.press("Control+k");
+    await openSearch();
     await search().fill("zzz no such thing");
     await expect.poll(() => page.getByRole("dialog").getByRole("status").textContent()).toBe("0 found");
     await page.keyboard.press("Escape");
