@@ -76,7 +76,7 @@ describe("the activity", () => {
     const reader = await makeToken({ [vault]: "r" }, "uuid");
     await sendRequest("GET", `v1/vaults/${vault}/items/${items[0]}`, reader.token);
     const page = await openActivity((await makeToken({ [vault]: "r" }, "uuid")).token);
-    await expectEntry(page, /viewed Read/, `a person (${reader.id.slice(0, 8)})`);
+    await expectEntry(page, /viewed Read/, `a token (${reader.id.slice(0, 8)})`);
     await expectEntry(await openAsBoth(token, "activity"), /viewed Read/, "test");
     await rowOf(page, /test created Read/).waitFor();
   });

@@ -13,10 +13,11 @@ import { signIn } from "./support/session.ts";
 const part = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 const linksOf = (page: Page, name: string) => part(page, name).getByRole("link");
 const namesOf = (page: Page, name: string) => linksOf(page, name).locator(".name").allInnerTexts();
-/** Home of an administrator to whom the service reports these parts, and that has no people and no tokens. */
+/** Home of an administrator to whom the service reports these parts, and that has no people, tokens and webhooks. */
 async function openHome(token: string, ...report: readonly object[]): Promise<Page> {
   const page = await openPage();
-  for (const list of ["people", "tokens"]) await page.route(`**/v1/admin/${list}`, (route) => route.fulfill({ json: [] }));
+  for (const list of ["people", "tokens", "vaults"])
+    await page.route(`**/v1/admin/${list}`, (route) => route.fulfill({ json: [] }));
   if (report.length > 0) await reportOf(page, ...report);
   await signIn(page, token, inject("secrets").ADMIN_TOKEN);
   return page;
@@ -87,6 +88,17 @@ describe("Home", () => {
 });
 
 describe("what needs attention", () => {
+  it("of webhooks is told before their view was open", async () => {
+    const { token, vault } = await seed([login("Grafana")]);
+    const page = await openHome(token);
+    await page.route("**/v1/admin/vaults", (route) => route.fulfill({ json: [{ id: vault, name: "Hooked", webhooks: 1 }] }));
+    const webhook = { id: "1", url: "https://fails.example/", state: "PAUSED", failures: 9, pending: 0 };
+    await page.route("**/webhooks", (route) => route.fulfill({ json: [webhook] }));
+    await page.reload();
+    await link(views(page), /^Webhooks\W+1\W+needs attention$/).waitFor();
+    expect(await part(page, "Due or weak").innerText()).toContain("1 webhook fails.");
+  });
+
   it("is counted beside the views, told on Home, and marked on a phone", async () => {
     const { token } = await seed([login("Grafana")]);
     const page = await openHome(token, TOKENS, { service: "backups", status: "ERROR", message: "The last backup failed" });

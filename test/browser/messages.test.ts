@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { makeVault } from "../sdk/support/requests.ts";
+import { makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { checkAccessibility } from "./support/accessibility.ts";
 import { refuseCopying } from "./support/clipboard.ts";
-import { dialogOf, heading, openItem, openView, press, see, titleField } from "./support/console.ts";
+import { dialogOf, heading, listed, openItem, openView, press, see, titleField, toast } from "./support/console.ts";
 import { dialogsOf } from "./support/dialogs.ts";
 import { injectFault } from "./support/faults.ts";
 import { coveredButtons, keepMessages } from "./support/layout.ts";
@@ -105,6 +105,19 @@ it("a message made before a dialog is not in the dialog, nor is its button, and 
   expect(dialogs.length).toBe(OPENED.size);
   await press(page, "Undo");
   await page.getByText("Removed from favorites").waitFor();
+});
+
+it("a message names the Item that was written, and its Undo concerns that one, after another Item has opened", async () => {
+  const { page, load, vault, token, items } = await openItem([login("Starred"), login("Other")]);
+  await keepMessages(page);
+  await press(page, "Favorite");
+  await toast(page, "Added to favorites · Starred").waitFor();
+  await listed(page, "Other").click();
+  await heading(page, "Other").waitFor();
+  await press(page, "Undo");
+  await toast(page, "Removed from favorites · Starred").waitFor();
+  expect((await load()).favorite).toBe(false);
+  expect(await sendRequest("GET", `v1/vaults/${vault}/items/${items[1]}`, token)).toMatchObject({ version: 1 });
 });
 
 it("a message made in a dialog is in no dialog that opens after it", async () => {

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { admin, makeToken, makeVault } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
-import { button, confirm, dialogOf, heading, openList, openView, press, see, views } from "./support/console.ts";
+import { button, confirm, dialogOf, heading, listed, openList, openView, press, see, views } from "./support/console.ts";
 import { serviceOrigin } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { actsOf, openPanel } from "./support/rows.ts";
@@ -66,6 +66,26 @@ describe("a session without items or permissions", () => {
     await page.goto("/console/#/deleted");
     await see(page, "You need read and write access to a vault to restore its items. Ask an administrator.");
     expect(await page.getByText("No deleted items.").count()).toBe(0);
+  });
+
+  it("is offered the views that its permissions can use, and no others, by the menu and the search", async () => {
+    const { vault, items } = await seed([login("Grafana")]);
+    const all = ["Deleted items", "Import", "Password check"];
+    for (const [scope, offered] of [
+      ["l", []],
+      ["lw", []],
+      ["r", ["Password check"]],
+      [{ permissions: "rw", items }, ["Deleted items", "Password check"]],
+      ["rw", all],
+    ] as const) {
+      const page = await openView("items", { token: (await makeToken({ [vault]: scope }, "uuid")).token });
+      await listed(page, "Grafana").waitFor();
+      const named = async (texts: Promise<string[]>) => (await texts).filter((text) => all.includes(text));
+      expect([scope, await named(page.locator(".sidebar .name").allInnerTexts())]).toEqual([scope, offered]);
+      await page.keyboard.press("Control+k");
+      await page.locator(".results [role=option]").first().waitFor();
+      expect([scope, await named(page.locator(".results .name").allInnerTexts())]).toEqual([scope, offered]);
+    }
   });
 
   it("is not asked to select an item that is not there", async () => {

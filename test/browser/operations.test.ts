@@ -119,6 +119,21 @@ describe("webhooks", () => {
     expect(await panel.getByRole("table").count()).toBe(0);
   });
 
+  it("are loaded again after an act in the vault of that webhook alone", async () => {
+    const vaults = [await makeVault(`Acted ${crypto.randomUUID()}`), await makeVault(`Left ${crypto.randomUUID()}`)];
+    for (const vault of vaults) await admin("POST", `vaults/${vault}/webhooks`, { url: `https://example.com/${vault}` });
+    const page = await openView("webhooks");
+    for (const vault of vaults) await rowOf(page, vault).waitFor();
+    const loaded: string[] = [];
+    page.on("request", (request) => request.method() === "GET" && loaded.push(new URL(request.url()).pathname));
+    await chooseAct(page, `https://example.com/${vaults[0]}`, "Change…");
+    await dialogOf(page).getByLabel("Deliveries").selectOption("Stop");
+    await confirm(page, "Save");
+    await see(rowOf(page, vaults[0]!), "Disabled");
+    expect(loaded).toEqual([`/v1/admin/vaults/${vaults[0]}/webhooks`]);
+    expect(await rowOf(page, vaults[1]!).count()).toBe(1);
+  });
+
   it("that fail come before those that work", async () => {
     const page = await openPage({ token: inject("secrets").ADMIN_TOKEN });
     const row = { state: "ACTIVE", pending: 0, createdAt: new Date().toISOString() };

@@ -1,7 +1,19 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
-import { button, choose, heading, press, saveTitle, see, type Shown, shown, titlesOf, toast } from "./support/console.ts";
+import {
+  button,
+  choose,
+  focused,
+  heading,
+  press,
+  saveTitle,
+  see,
+  type Shown,
+  shown,
+  titlesOf,
+  toast,
+} from "./support/console.ts";
 import { openPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
 import { login, makeItems } from "./support/seed.ts";
@@ -39,6 +51,17 @@ describe("a message undoes", () => {
     await heading(page, "Before").waitFor();
     const item = await load();
     expect([item, item.state, await titles()]).toEqual([expect.objectContaining(after), undefined, ["Before"]]);
+  });
+
+  it("with the focus in the Item afterwards, wide and on a phone", async () => {
+    const { page } = await openItem("Before");
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 780 });
+      await press(page, "Favorite");
+      await button(page, "Undo").press("Enter");
+      await toast(page, "Removed from favorites").waitFor();
+      expect([width, await focused(page)]).toEqual([width, "Before"]);
+    }
   });
 
   it("a move, and leaves no copy, not even a deleted one", async () => {

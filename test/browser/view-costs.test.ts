@@ -24,7 +24,7 @@ const ROUTES = Object.entries(OPERATIONS).map(([id, { method, path }]) => ({
  * so are the lists of webhooks, one of each vault that has any.
  */
 const CALLS = {
-  "first view": 13,
+  "first view": 14,
   access: 4,
   activity: 1,
   backups: 0,

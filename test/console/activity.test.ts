@@ -148,6 +148,20 @@ describe("the rows of entries", () => {
     expect(rows.map((one) => one.rows.map(({ count }) => count))).toEqual([[3, 1, 1, 1, 1], [1, 1], [1]]);
   });
 
+  it("name the list of vaults where a run has no list of items", () => {
+    const vaults = { ...READ, resource: { type: "VAULT" } } as const;
+    const runs = [
+      [vaults, vaults],
+      [vaults, READ],
+      [READ, vaults],
+    ].map((run) => foldByDay(run)[0]!.rows);
+    expect(runs.map(([row]) => [row!.count, row!.ofVaults])).toEqual([
+      [2, true],
+      [2, false],
+      [2, false],
+    ]);
+  });
+
   it("between two days are those from the start of the first to the end of the last", () => {
     const bounds = boundsOf({ ...NO_FILTERS, from: "2026-11-21", until: "2026-11-22" });
     expect(bounds).toEqual({ from: new Date(2026, 10, 21).getTime(), before: new Date(2026, 10, 23).getTime() });

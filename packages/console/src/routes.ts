@@ -1,4 +1,4 @@
-import type { Category } from "@item-vault/client";
+import type { Category, Permission } from "@item-vault/client";
 
 /** The addresses of the views: the fragment of the URL. It holds ids only, because browsers keep it in their history. */
 
@@ -13,6 +13,9 @@ export interface ViewRow {
   readonly icon?: "bin" | "download" | "vault";
   readonly category?: Category;
   readonly needs: Need;
+  /** What a token needs in a vault for the view; `whole`: not for some of its Items only. Without it, the view is not offered. */
+  readonly permission?: Permission;
+  readonly whole?: true;
   /** The ids that may follow the name in the address, in their order. */
   readonly parts: readonly ("vault" | "item" | "page")[];
   /** The group of the sidebar that links to it. Absent: an address or a list leads to it. */
@@ -24,9 +27,9 @@ export type ViewGroup = "items" | "tools" | "admin";
 /** The table of views, in the order of the sidebar. */
 export const VIEWS = {
   items: { label: "Items", needs: "token", parts: ["vault", "item", "page"] },
-  deleted: { label: "Deleted items", icon: "bin", group: "items", needs: "token", parts: ["vault", "item"] },
-  import: { label: "Import", icon: "download", group: "tools", needs: "token", parts: [] },
-  passwords: { label: "Password check", category: "PASSWORD", group: "tools", needs: "token", parts: [] },
+  deleted: { label: "Deleted items", icon: "bin", group: "items", needs: "token", permission: "rw", parts: ["vault", "item"] },
+  import: { label: "Import", icon: "download", group: "tools", needs: "token", permission: "rw", whole: true, parts: [] },
+  passwords: { label: "Password check", category: "PASSWORD", group: "tools", needs: "token", permission: "r", parts: [] },
   vaults: { label: "Vaults", icon: "vault", group: "admin", needs: "admin", parts: [] },
   tokens: { label: "Tokens", category: "API_CREDENTIAL", group: "admin", needs: "admin", parts: [] },
   people: { label: "People", category: "IDENTITY", group: "admin", needs: "admin", parts: [] },

@@ -1,12 +1,11 @@
 import { computed, signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { timeOf } from "@item-vault/model/ids";
-import { explain } from "../failures/explain.ts";
 import { vaults } from "../state/items.ts";
 import { nameOf } from "../state/names.ts";
 import { compareNames } from "../state/search.ts";
 import { session } from "../state/session.ts";
-import { showToast } from "../state/toasts.ts";
+import { showFailure, showToast } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";
 import { Chart } from "../ui/chart.tsx";
 import { Select } from "../ui/controls.tsx";
@@ -20,8 +19,7 @@ import { formatDate, formatTime } from "../ui/time.ts";
 import { countByDay, csvOf, type Entry, isBroken, type Listed, vaultOf } from "./entries.ts";
 import { EntryList, itemName } from "./entry-table.tsx";
 import { boundsOf, type Filters, isFiltered, NO_FILTERS, REQUEST_KINDS } from "./filters.ts";
-import { createEntries, type Entries, loadEntries, type Log, LOGS } from "./load.ts";
-import { loadNames, vaultNameOf } from "./names.ts";
+import { createEntries, type Entries, loadEntries, type Log, LOGS, loadNames, vaultNameOf } from "./load.ts";
 
 /** The entries of a log, their filters, and their number on each day. */
 
@@ -85,7 +83,7 @@ async function save([label, type, textOf]: Format): Promise<void> {
     saveFile(`activity.${label.toLowerCase()}`, new Blob([textOf(found)], { type }));
     showToast(`${plural(found.length, "entry", "entries")} saved.`);
   } catch (error) {
-    showToast(explain(error), "failed");
+    showFailure(error);
   }
 }
 

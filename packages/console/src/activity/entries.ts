@@ -57,8 +57,8 @@ export function countByDay(entries: readonly Listed[], today: Date, most: number
 export const dayOf = (time: Date): string =>
   [time.getFullYear(), time.getMonth() + 1, time.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 
-/** A row of the page: an entry, or the newest of a run of the same reads with their number. */
-export type Row = Readonly<{ entry: Listed; count: number }>;
+/** A row of the page: an entry, or the newest of a run of the same reads with their number. `ofVaults`: all are of the list of vaults. */
+export type Row = Readonly<{ entry: Listed; count: number; ofVaults: boolean }>;
 
 /** Returns true if an entry is the load of a list, which each page of the console makes. */
 const isListRead = (entry: Entry): boolean =>
@@ -75,15 +75,18 @@ const readerOf = (entry: Listed): string | undefined =>
  * empty where no time is known.
  */
 export function foldByDay(entries: readonly Listed[]): readonly Readonly<{ timestamp: string; rows: readonly Row[] }>[] {
-  const days: { timestamp: string; day: string; rows: { entry: Listed; count: number }[] }[] = [];
+  const days: { timestamp: string; day: string; rows: { entry: Listed; count: number; ofVaults: boolean }[] }[] = [];
   for (const entry of entries) {
     const day = entry.timestamp ? dayOf(new Date(entry.timestamp)) : "";
     let last = days.at(-1);
     if (last?.day !== day) days.push((last = { timestamp: entry.timestamp ?? "", day, rows: [] }));
     const run = last.rows.at(-1);
     const reader = readerOf(entry);
-    if (run && reader !== undefined && reader === readerOf(run.entry)) run.count++;
-    else last.rows.push({ entry, count: 1 });
+    const ofVaults = !isBroken(entry) && vaultOf(entry) === "";
+    if (run && reader !== undefined && reader === readerOf(run.entry)) {
+      run.count++;
+      run.ofVaults &&= ofVaults;
+    } else last.rows.push({ entry, count: 1, ofVaults });
   }
   return days;
 }

@@ -10,8 +10,7 @@ import { shorten, titleOf } from "../ui/texts.ts";
 import { DAY_MS, formatDate, formatHour, formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { type Entry, foldByDay, isBroken, itemsOf, kindOf, type Row, vaultOf } from "./entries.ts";
-import type { Entries } from "./load.ts";
-import { vaultNameOf } from "./names.ts";
+import { type Entries, vaultNameOf } from "./load.ts";
 import { nameAgent, sentenceOf, subjectId, verbOf, VIEWED_LIST } from "./sentences.ts";
 
 type Props = Readonly<{ entries: Entries; nameOfVault?: (id: string) => string; children?: ComponentChildren }>;
@@ -48,11 +47,11 @@ const columnsOf = (nameOfVault: (id: string) => string): readonly Column<Row>[] 
   { label: "Who", cell: ({ entry }) => !isBroken(entry) && <Who id={entry.actor.id} vault={writtenVault(entry)} /> },
   {
     label: "What",
-    cell: ({ entry, count }) =>
+    cell: ({ entry, count, ofVaults }) =>
       isBroken(entry) ? (
         "damaged entry"
       ) : count > 1 ? (
-        `${VIEWED_LIST} (${count}×)`
+        `${ofVaults ? "viewed vaults" : VIEWED_LIST} (${count}×)`
       ) : (
         <>
           {entry.result === "DENY" && <strong class="denied">refused: </strong>}

@@ -11,8 +11,7 @@ import { formatTime } from "../ui/time.ts";
 import { Who } from "../ui/who.tsx";
 import { type Entry, isBroken, kindOf } from "./entries.ts";
 import { EntryList } from "./entry-table.tsx";
-import { createEntries, loadPages } from "./load.ts";
-import { loadNames, type NameList } from "./names.ts";
+import { createEntries, loadPages, loadNames, type NameList } from "./load.ts";
 
 /** The activity of one Item or of one token, page by page. */
 

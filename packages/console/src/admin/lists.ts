@@ -1,18 +1,31 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
-import type { AdminVault, BrokenPerson, BrokenToken, BrokenVault, Issuer, ListedToken, Person, Rule } from "@item-vault/client";
+import type {
+  AdminVault,
+  BrokenPerson,
+  BrokenToken,
+  BrokenVault,
+  Issuer,
+  ListedToken,
+  Person,
+  Rule,
+  Webhook,
+} from "@item-vault/client";
+import { isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
+import { remind } from "../state/health.ts";
 
-/** The lists of the admin: vaults, tokens, people and workloads. Each is loaded when a view that shows it opens, and after each change. */
+/** The lists of the admin: vaults, tokens, people, workloads and webhooks. Each is loaded when a view that shows it opens, and after each change. */
 
 /** Returns the beginning of an id, which people can compare. */
 export const shortId = (id: string): string => id.slice(0, 8);
 
+/** Rows of type `T`. `load` takes a changed row: a list may then load less than all. */
 export interface List<T> {
   /** `undefined` until it was loaded. A later load replaces it when it has arrived. */
   readonly rows: ReadonlySignal<readonly T[] | undefined>;
   readonly error: ReadonlySignal<unknown>;
   /** Does not throw. */
-  readonly load: () => Promise<void>;
+  readonly load: (changed?: T) => Promise<void>;
 }
 
 export function createList<T>(fetchRows: () => Promise<readonly T[]>): List<T> {
@@ -58,6 +71,58 @@ export const workloads = createList(async (): Promise<readonly WorkloadRow[]> =>
     places.get(row.kind === "issuer" ? row.id : "issuer" in row ? row.issuer : "") ?? places.size;
   return rows.toSorted((a, b) => placeOf(a) - placeOf(b));
 });
+
+export type WebhookRow = Webhook & { readonly vault: string };
+
+const failsToDeliver = ({ state, failures }: WebhookRow): boolean => state === "PAUSED" || failures > 0;
+
+/** The last request for the webhooks of each vault that has any. While it is empty, a load asks for all. */
+const requested = new Map<string, Promise<readonly WebhookRow[]>>();
+
+const webhookList = createList(async () => {
+  if (requested.size === 0) await requestAll();
+  const rows = (await Promise.all(requested.values())).flat();
+  const failing = rows.filter(failsToDeliver);
+  remind("webhooks", failing.length);
+  // The table has the first rows only.
+  return [...failing, ...rows.filter((row) => !failsToDeliver(row))];
+});
+
+/** The webhooks, those that fail first. After a change of one, those of its vault are loaded again. */
+export const webhooks: List<WebhookRow> = {
+  ...webhookList,
+  load: (changed) => {
+    if (!changed) requested.clear();
+    else if (requested.size > 0) requested.set(changed.vault, loadWebhooks(changed.vault));
+    return webhookList.load();
+  },
+};
+
+/** Requests the webhooks of all vaults that have any, unless these are more than `most`. */
+async function requestAll(most = Infinity): Promise<void> {
+  await adminVaults.load();
+  if (adminVaults.error.value !== undefined) throw adminVaults.error.value;
+  const vaults = adminVaults.rows.value?.filter((vault) => vault.webhooks !== undefined) ?? [];
+  if (vaults.length <= most) for (const { id } of vaults) requested.set(id, loadWebhooks(id));
+}
+
+/** Counts the failing webhooks once for Home, where at most 20 vaults have any: each is a request. Does not throw. */
+export async function countFailingWebhooks(): Promise<void> {
+  if (webhooks.rows.peek()) return;
+  await requestAll(20).catch(() => undefined);
+  if (requested.size > 0) await webhookList.load();
+}
+
+/** A vault that was since deleted has none. */
+async function loadWebhooks(vault: string): Promise<readonly WebhookRow[]> {
+  try {
+    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
+    return data.map((webhook) => Object.assign(webhook, { vault }));
+  } catch (error) {
+    if (isErrorKind(error, "vault_not_found")) return [];
+    throw error;
+  }
+}
 
 /** Why the record of a row cannot be decrypted (contract 13.18), in words. */
 export const BROKEN: Readonly<Record<BrokenPerson["broken"], string>> = {

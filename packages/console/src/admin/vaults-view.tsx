@@ -1,14 +1,13 @@
 import { useSignal } from "@preact/signals";
 import type { AdminVault, NewVault, VaultChange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
-import { explain } from "../failures/explain.ts";
 import { askFor } from "../session-acts.tsx";
 import { call } from "../state/client.ts";
 import { loadItems } from "../state/items.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
 import { signIn } from "../state/sign-in.ts";
-import { type Action, showToast } from "../state/toasts.ts";
+import { type Action, showFailure } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/controls.tsx";
 import { Time } from "../ui/day.tsx";
@@ -16,8 +15,7 @@ import { FormDialog, InputError, textOf } from "../ui/form.tsx";
 import { plural } from "../ui/plural.ts";
 import { isolate, withoutHidden } from "../ui/texts.ts";
 import { formatHour } from "../ui/time.ts";
-import { ActDialog, type Closable, type DialogProps } from "./dialogs.tsx";
-import { NameField, ScopeField } from "./fields.tsx";
+import { ActDialog, type Closable, type DialogProps, NameField, ScopeField } from "./dialogs.tsx";
 import { adminVaults, nameOfVault, shortId, type VaultRow } from "./lists.ts";
 import { parseQuota, presentQuota, type QuotaRow, QUOTAS } from "./quotas.ts";
 import { type AdminList, AdminView, dayColumn, ID_FACT } from "./rows.tsx";
@@ -239,8 +237,7 @@ function VaultForm({ row: vault, onClose }: Partial<DialogProps<AdminVault>> & C
 }
 
 /** Opens a new vault beside the session's other vaults. */
-const openBeside = (id: string): void =>
-  void openVaults({ ...wholeVaults(openedScope()), [id]: "rw" }).catch((error: unknown) => showToast(explain(error), "failed"));
+const openBeside = (id: string): void => void openVaults({ ...wholeVaults(openedScope()), [id]: "rw" }).catch(showFailure);
 
 /** Opens vaults to an admin: to the token or person of the session, or by a token that the session then acts as. */
 

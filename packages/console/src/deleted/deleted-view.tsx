@@ -2,7 +2,6 @@ import type { ComponentChildren } from "preact";
 import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type DeletedItem, type DeletedItemSummary, entriesOf, type File } from "@item-vault/client";
-import { vaultsWith } from "@item-vault/model/permission";
 import { asDeleted, damagedFiles } from "../failures/broken.ts";
 import { isolate, marked, titleOf } from "../ui/texts.ts";
 import { Tile } from "../items/tile.tsx";
@@ -10,7 +9,7 @@ import { call, sessionClient } from "../state/client.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { may, putItem, vaultName, vaults } from "../state/items.ts";
 import { addressOf, keyInAddress, navigate, route } from "../state/route.ts";
-import { session } from "../state/session.ts";
+import { session, vaultsFor } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { useLoaded } from "../ui/loaded.ts";
 import { plural } from "../ui/plural.ts";
@@ -24,22 +23,19 @@ import { labelOfCategory } from "../items/categories.ts";
 import { FieldRow, Fields, FieldSection, Tags, Urls } from "../items/fields.tsx";
 import { loadContent } from "../state/content.ts";
 import { pathOf, restoreItem } from "../state/item-writes.ts";
-import { showFailure, showToast } from "../state/toasts.ts";
+import { showFailure, showToast, showWritten } from "../state/toasts.ts";
 import { DangerButton } from "../ui/form.tsx";
 import { BackLink, Heading } from "../ui/page.tsx";
 import { saveFile } from "../ui/save-file.ts";
 import { formatSize } from "../ui/size.ts";
 import { Button } from "../ui/button.tsx";
 
-/** The ids of the vaults whose deleted Items the session may list (contract 14.9). */
-const restorable = (): string[] => vaultsWith("rw", session.value?.token ?? { vaults: {} });
-
 /** The id of the vault whose deleted Items are listed; "" for all vaults. */
 const chosenVault = signal("");
 
 /** Loads all lists to their last pages: pages are in the order of ids, and the last deleted Item has to come first. */
 async function loadDeleted(): Promise<DeletedItemSummary[]> {
-  const lists = await Promise.all(restorable().map(loadList));
+  const lists = await Promise.all(vaultsFor("deleted").map(loadList));
   return lists.flat().toSorted((a, b) => (a.deletedAt < b.deletedAt ? 1 : -1));
 }
 
@@ -98,7 +94,11 @@ function DeletedList({ listed, children }: ListProps & { readonly children: Comp
         </h1>
         <p class="quiet">{explainRetention(session.value!.settings)}</p>
         <div class="filters">
-          <VaultFilter label="Vault" vaults={vaults.value.filter(({ id }) => restorable().includes(id))} signal={chosenVault} />
+          <VaultFilter
+            label="Vault"
+            vaults={vaults.value.filter(({ id }) => vaultsFor("deleted").includes(id))}
+            signal={chosenVault}
+          />
           {listed && listed.length > 0 && <output class="quiet count">{plural(listed.length, "item")}</output>}
         </div>
       </header>
@@ -109,7 +109,7 @@ function DeletedList({ listed, children }: ListProps & { readonly children: Comp
 
 function Rows({ listed }: ListProps) {
   if (!listed) return <Skeleton />;
-  if (restorable().length === 0)
+  if (vaultsFor("deleted").length === 0)
     return <p class="empty">You need read and write access to a vault to restore its items. Ask an administrator.</p>;
   if (listed.length === 0) return <p class="empty">No deleted items.</p>;
   return (
@@ -128,7 +128,7 @@ function Rows({ listed }: ListProps) {
           <span class="title">{titleOf(item)}</span>
           <span class="quiet">
             {formatTime(item.deletedAt)} by <Who id={item.deletedBy} vault={item.vault.id} />
-            {restorable().length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
+            {vaultsFor("deleted").length > 1 && ` · ${isolate(vaultName(item.vault.id))}`}
           </span>
         </a>
       )}
@@ -178,7 +178,7 @@ function Actions({ item, onGone }: Parameters<typeof Content>[0]) {
     const data = await restoreItem(path);
     onGone();
     putItem(data);
-    showToast("Restored");
+    showWritten("Restored", data);
     // After a slow request the user may be elsewhere.
     if (route.value.item === item.id) navigate({ view: "items", ...path });
   };

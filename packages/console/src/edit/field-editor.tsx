@@ -1,10 +1,9 @@
-import type { RefObject } from "preact";
+import type { RefObject, ComponentProps } from "preact";
 import { useSignal } from "@preact/signals";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isGeneratable, labelOf, titleOfField, isConcealed } from "../items/field-types.ts";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
-import { type Change, checkSize, MoveButtons, TextInput } from "./inputs.tsx";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
 import { runOnce, showToast } from "../state/toasts.ts";
 import { afterRender } from "../ui/page.tsx";
@@ -13,6 +12,7 @@ import { RevealButton, useReveal } from "../ui/reveal.tsx";
 import { Select } from "../ui/controls.tsx";
 import { named } from "../ui/texts.ts";
 import { Button } from "../ui/button.tsx";
+import { fits, LIMITS } from "@item-vault/model/limits";
 
 type Props = Readonly<{ field: DraftField; draft: Draft; change: Change; onGenerate: (field: DraftField) => void }>;
 
@@ -232,6 +232,65 @@ function QrPicture({ name, zone, onRead }: QrProps) {
       />
       <FileInput input={input} onFiles={read} accept="image/*" label={`Picture of the QR code for ${name}`} />
       {over && <DropHere text="Drop the picture of a QR code" />}
+    </>
+  );
+}
+
+/** Changes the draft. Afterwards, the element with the id `focused` has the focus. */
+export type Change = (draft: Draft, focused?: string) => void;
+
+/** Refuses a text that the service would refuse (contract 12.1). `limit` is in bytes of UTF-8. */
+export function checkSize(element: HTMLInputElement | HTMLTextAreaElement, limit: number = LIMITS.string): void {
+  element.setCustomValidity(fits(element.value, limit) ? "" : `This text is longer than ${limit / 1024} KiB.`);
+}
+
+interface TextInputProps {
+  readonly label: string;
+  readonly value: string;
+  readonly limit?: number;
+  readonly onChange: (value: string) => void;
+  /** Attributes of the input. Preact's own type is a union by `type`, of which no part can be built on its own. */
+  readonly input?: object;
+}
+
+export const TextInput = ({ label, value, limit, onChange, input = {} }: TextInputProps) => (
+  <label>
+    {label}
+    <input
+      type="text"
+      autocomplete="off"
+      value={value}
+      onInput={(event) => {
+        checkSize(event.currentTarget, limit);
+        onChange(event.currentTarget.value);
+      }}
+      {...input}
+    />
+  </label>
+);
+
+export const SignButton = ({ label, sign, ...rest }: ComponentProps<typeof Button> & { readonly sign: string }) => (
+  <Button text={sign} class="plain" label={label} title={label} {...rest} />
+);
+
+interface MoveProps {
+  readonly id: string;
+  readonly name: string;
+  /** The position among all of them, and their number. */
+  readonly index: number;
+  readonly length: number;
+  readonly onMove: (step: 1 | -1, focused: string) => void;
+}
+
+/** The buttons that move a part of the form. At the end of its way the part has only the other button, which then has the focus. */
+export function MoveButtons({ id, name, index, length, onMove }: MoveProps) {
+  const last = length - 1;
+  const up = () => onMove(-1, `${index === 1 ? "down" : "up"} ${id}`);
+  const down = () => onMove(1, `${index === last - 1 ? "up" : "down"} ${id}`);
+  return (
+    <>
+      <SignButton id={`up ${id}`} label={`Move ${name} up`} sign="↑" disabled={index === 0} onClick={up} />
+      <SignButton id={`down ${id}`} label={`Move ${name} down`} sign="↓" disabled={index === last} onClick={down} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import type { Rotated } from "../state/rotated.ts";
 import { session } from "../state/session.ts";
-import { showToast } from "../state/toasts.ts";
+import { showWritten } from "../state/toasts.ts";
 import { copy } from "../ui/clipboard.ts";
 import { ConcealedValue } from "../ui/reveal.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
@@ -13,7 +13,7 @@ export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated;
   const kept = session.value!.settings.versionsKept > 0;
   const done = () => {
     onClose();
-    if (isWritten) showToast(`${capitalized(name)} rotated`, "done", undo);
+    if (isWritten) showWritten(`${capitalized(name)} rotated`, rotated, undo);
   };
   return (
     <ShownOnce

@@ -9,7 +9,7 @@ import { labelOf } from "../items/field-types.ts";
 import type { Rotated } from "../state/rotated.ts";
 import { dropItem } from "../state/items.ts";
 import { isOpen, type Opened, openItem, takeWritten, type Written } from "../state/opened.ts";
-import { showFailure, showToast } from "../state/toasts.ts";
+import { showFailure, showWritten } from "../state/toasts.ts";
 import { undo, undoChange, undoDeletion } from "../state/undo.ts";
 import { generate, withField } from "./draft.ts";
 import { operationsOf } from "./requests.ts";
@@ -20,9 +20,10 @@ import { operationsOf } from "./requests.ts";
 function setterOf(write: (path: ItemPath, value: boolean) => Promise<Written>, done: string, undone: string) {
   const set = async (path: ItemPath, value: boolean): Promise<void> => {
     try {
-      takeWritten(await write(path, value));
+      const written = await write(path, value);
+      takeWritten(written);
       const before = () => set(path, !value);
-      showToast(value ? done : undone, "done", undo(before));
+      showWritten(value ? done : undone, written.data, undo(before));
     } catch (error) {
       tell(path, error);
     }
@@ -46,7 +47,7 @@ export async function rotate(opened: Opened, field: Field): Promise<Rotated | un
   const { item } = opened;
   const draft = draftOf(item);
   const after = generate(DEFAULT_RECIPE)!.value;
-  const values = { name: labelOf(field), before: field.value, after, version: item.version };
+  const values = { title: item.title, name: labelOf(field), before: field.value, after, version: item.version };
   const body = operationsOf(draft, withField(draft, field.id, { value: after }));
   try {
     const written = await requests.patchItem(opened, body);
@@ -71,6 +72,6 @@ export async function deleteItem({ item, etag }: Opened): Promise<boolean> {
     }
   }
   dropItem(item.vault.id, item.id);
-  showToast("Deleted", "done", undoDeletion(pathOf(item)));
+  showWritten("Deleted", item, undoDeletion(pathOf(item)));
   return true;
 }

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { people, tokens } from "../admin/lists.ts";
+import { countFailingWebhooks, people, tokens } from "../admin/lists.ts";
 import { factsOf, isEmpty } from "../health/facts.ts";
 import { Tile } from "../items/tile.tsx";
 import type { ViewName } from "../routes.ts";
@@ -24,6 +24,8 @@ import { Who } from "../ui/who.tsx";
 const SHOWN_MAX = 5;
 
 export function Home() {
+  const { admin } = session.value!;
+  useLayoutEffect(() => void (admin && countFailingWebhooks()), [admin]);
   const listed = entries.value.filter(({ item }) => item.state === undefined && may(item.vault.id, "r"));
   const used = listed.filter(({ key }) => openedKeys.value.includes(key));
   used.sort((one, other) => openedKeys.value.indexOf(one.key) - openedKeys.value.indexOf(other.key));

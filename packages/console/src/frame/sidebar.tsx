@@ -11,7 +11,7 @@ import { refreshHealth, reminderOf } from "../state/health.ts";
 import { vaults } from "../state/items.ts";
 import { addressOf, route } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
-import { canOpen, nameOfSession, openableViews, session, shownView } from "../state/session.ts";
+import { canOpen, nameOfSession, offeredViews, session, shownView } from "../state/session.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
 import { Icon, type IconName } from "../ui/icon.tsx";
@@ -122,7 +122,7 @@ function ViewLinks({ group }: { readonly group: ViewGroup }) {
   const current = shownView(route.value.view);
   return (
     <>
-      {openableViews().map((view) => {
+      {offeredViews().map((view) => {
         const row: ViewRow = VIEWS[view];
         return (
           row.group === group && (
@@ -230,7 +230,7 @@ export function Bar() {
       <button type="button" class="plain" popovertarget={SIDEBAR} aria-current={isItems ? undefined : "true"}>
         <Icon name="more" />
         More
-        {openableViews().some(reminderOf) && (
+        {offeredViews().some(reminderOf) && (
           <span class="mark">
             <span class="unseen">, something needs attention</span>
           </span>

@@ -31,6 +31,7 @@ import { isolate, titleOf } from "../ui/texts.ts";
 import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
 import { labelOfCategory } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
+import { detailsOf, tellUnreadable, UNREADABLE } from "./unreadable.ts";
 import { Tile } from "./tile.tsx";
 import type { ItemSummary } from "@item-vault/client";
 import { Button } from "../ui/button.tsx";
@@ -85,12 +86,7 @@ function Content() {
 }
 
 function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readonly tabIndex: number }) {
-  // The end of the line may be cut off.
-  const details = [
-    may(item.vault.id, "r") ? "" : "No read access",
-    item.username || labelOfCategory(item.category),
-    vaults.value.length > 1 ? vaultName(item.vault.id) : "",
-  ];
+  const details = [...detailsOf(item), vaults.value.length > 1 ? vaultName(item.vault.id) : ""];
   const selected = isSelected(key);
   return (
     <a
@@ -117,7 +113,7 @@ function Row({ entry: { key, item }, tabIndex }: { readonly entry: Entry; readon
 const linkTo = ({ vault, id }: ItemSummary) =>
   may(vault.id, "r")
     ? { href: addressOf({ view: "items", vault: vault.id, item: id }) }
-    : ({ role: "link", "aria-disabled": true, title: "You can list this item, but not read it" } as const);
+    : ({ role: "link", "aria-disabled": true, title: UNREADABLE } as const);
 
 /** The text of an empty list, if other lists have Items. */
 const NOTHING: Readonly<Record<ChosenList["kind"], string>> = {
@@ -185,13 +181,17 @@ const LONG_PRESS = 500;
 const rowOf = (target: EventTarget | null): string | undefined =>
   (target as Element).closest?.<HTMLElement>(".rows [data-item]")?.dataset["item"];
 
+/** A link that leads nowhere says why. */
+const tellIfUnreadable = (target: EventTarget | null): void =>
+  (target as Element).closest(".rows [aria-disabled]") ? tellUnreadable() : undefined;
+
 /** A selecting click does not open the Item. During a selection by touch, each tap selects. */
 function selectByClick(event: MouseEvent): void {
   const id = rowOf(event.target);
   if (id === undefined) return;
   const onTile = (event.target as Element).closest(".tile") !== null;
   const selects = event.ctrlKey || event.metaKey || event.shiftKey || onTile || (touched && selectedItems.peek().length > 0);
-  if (!selects && !pressed) return;
+  if (!selects && !pressed) return tellIfUnreadable(event.target);
   event.preventDefault();
   if (event.shiftKey) selectTo(id);
   else if (!pressed) toggleItem(id);
@@ -239,6 +239,7 @@ function selectByKey(event: KeyboardEvent): void {
   if (id === undefined || event.altKey) return;
   if (key === "x" && !isModified) (event.shiftKey ? selectTo : toggleItem)(id);
   else if (key === "a" && isModified) selectListed();
+  else if (key === "enter") return tellIfUnreadable(event.target);
   else return;
   event.preventDefault();
 }

@@ -6,6 +6,7 @@ import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { vaultName } from "../state/items.ts";
 import { open, openItem, type Opened } from "../state/opened.ts";
 import { addressOf, route } from "../state/route.ts";
+import { isOffered } from "../state/session.ts";
 import { Failure } from "../ui/failure.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { BackLink, focusTab, Heading } from "../ui/page.tsx";
@@ -40,7 +41,7 @@ export function ItemView({ vault, id }: { readonly vault: string; readonly id: s
       <div class="item">
         <BackToList />
         <Failure error={value.error} retry={() => void openItem(vault, id)}>
-          {isGone(value.error) && (
+          {isGone(value.error) && isOffered("deleted") && (
             <a class="button" href={addressOf({ view: "deleted" })}>
               Deleted items
             </a>

@@ -5,7 +5,7 @@ import { explain } from "../failures/explain.ts";
 import { dropItem, may, putItem, transferTargets, vaultName } from "../state/items.ts";
 import { isOpen } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
-import { showToast } from "../state/toasts.ts";
+import { showToast, showWritten } from "../state/toasts.ts";
 import { undoMove } from "../state/undo.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
@@ -38,7 +38,7 @@ export function MoveDialog({ item, onClose }: { readonly item: Item; readonly on
   const { phase, transfer, start } = useTransfer(item, ({ item: copy, etag }, deleted) => {
     if (deleted) dropItem(from, item.id);
     const made = { vault: copy.vault.id, item: copy.id, etag };
-    showToast(deleted ? "Moved" : "Copied", "done", deleted ? undoMove({ vault: from, item: item.id }, made) : undefined);
+    showWritten(deleted ? "Moved" : "Copied", copy, deleted ? undoMove({ vault: from, item: item.id }, made) : undefined);
     show(copy);
   });
   const copy = transfer()?.copy?.item;

@@ -1,22 +1,36 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
-import type { NewJob, RootKey, Snapshot } from "@item-vault/client";
+import type { NewJob, RootKey, Snapshot, BackedUpVaults, Job } from "@item-vault/client";
 import type { Closable } from "../admin/dialogs.tsx";
-import { createList } from "../admin/lists.ts";
+import { createList, shortId } from "../admin/lists.ts";
 import { RowList, type RowsView } from "../admin/rows.tsx";
-import { BACK_UP, takeAskedAct } from "../state/asked-act.ts";
+import { BACK_UP, takeAskedAct, askForAct } from "../state/asked-act.ts";
 import { call } from "../state/client.ts";
 import { refreshHealth } from "../state/health.ts";
 import { showToast } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
-import { FormDialog, type FormDialogProps } from "../ui/form.tsx";
+import { FormDialog, type FormDialogProps, InputError, textOf } from "../ui/form.tsx";
 import { Page } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
 import { formatTime } from "../ui/time.ts";
-import { JobsTable, KINDS, startJob } from "./jobs.tsx";
-import { RestoreDialog } from "./restore-dialog.tsx";
+import { JobsTable, KINDS, startJob, FindingList, untilEnded } from "./jobs.tsx";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { asVersion } from "../failures/broken.ts";
+import { explain } from "../failures/explain.ts";
+import { changeWords } from "../history/change-words.ts";
+import { difference } from "../history/difference.ts";
+import { compareContents, loadVersion } from "../history/load-version.ts";
+import { entries, listedEntry, may } from "../state/items.ts";
+import { loadItem } from "../state/opened.ts";
+import { session } from "../state/session.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Pending } from "../ui/failure.tsx";
+import { ItemField, itemNamed } from "../ui/item-field.tsx";
+import { List } from "../ui/lists.tsx";
+import { useLoaded } from "../ui/loaded.ts";
+import { isolate, named, titleOf } from "../ui/texts.ts";
 
 /** The backups of everything: making one, verifying, and restoring a vault or an Item. The root keys, and re-wrapping all keys. */
 
@@ -179,3 +193,183 @@ const KEYS: RowsView<RootKey> = {
     { label: "Public key", cell: ({ publicKey }) => publicKey && <code>{publicKey}</code> },
   ],
 };
+
+/** Restores a vault or one Item from a backup. It first shows the expected result. */
+
+type BackedUpVault = BackedUpVaults["vaults"][number];
+type Restore = NewJob & { readonly vault: string };
+
+export function RestoreDialog({ onClose }: Closable) {
+  const preview = useSignal<{ readonly body: Restore; readonly job: Job } | undefined>(undefined);
+  const abort = useRef(new AbortController());
+  useLayoutEffect(() => () => abort.current.abort(), []);
+  const { data: vaults, error, retry } = useLoaded(loadVaults);
+  if (preview.value) return <Preview {...preview.value} onBack={() => (preview.value = undefined)} onClose={onClose} />;
+  // With `overwrite`, because it would be refused if something was changed since, and the person should see that.
+  const look = async (data: FormData) => {
+    const body = restoreOf(data);
+    const job = await untilEnded(await startJob({ ...body, dryRun: true, overwrite: true }), abort.current.signal);
+    if (job.state !== "done") throw new InputError(`It can’t be restored: ${(job.reason ?? job.state).replaceAll("_", " ")}.`);
+    preview.value = { body, job };
+  };
+  if (vaults?.length === 0)
+    return (
+      <FormDialog title="Restore" action={() => askForAct("backups", BACK_UP)} submit={BACK_UP} onClose={onClose}>
+        <p>No vault has a backup yet. Back up first; you can then restore from it.</p>
+      </FormDialog>
+    );
+  if (vaults)
+    return (
+      <FormDialog title="Restore" action={look} submit="Preview" onClose={onClose}>
+        <Choice vaults={vaults} />
+      </FormDialog>
+    );
+  return (
+    <Dialog title="Restore" onClose={onClose}>
+      <Pending error={error} retry={retry} />
+    </Dialog>
+  );
+}
+
+async function loadVaults(): Promise<BackedUpVault[]> {
+  const all: BackedUpVault[] = [];
+  for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
+    const { data } = await call("GET /v1/admin/backups/vaults", { query: after === undefined ? {} : { after } });
+    all.push(...data.vaults);
+    after = data.next;
+  }
+  return all;
+}
+
+/** Throws an InputError for a text that names no Item. */
+function restoreOf(data: FormData): Restore {
+  const [vault, typed] = [textOf(data, "vault"), textOf(data, "item")];
+  const item = itemNamed(typed, [{ id: vault, name: "" }])?.id;
+  if (typed.trim() !== "" && item === undefined)
+    throw new InputError("Choose an item of the list, or paste its ID from the end of its address in the console.");
+  const snapshot = Number(textOf(data, "snapshot"));
+  return { kind: "restore", vault, ...(item && { item }), ...(snapshot > 0 && { snapshot }) };
+}
+
+function Choice({ vaults }: { readonly vaults: readonly BackedUpVault[] }) {
+  const chosen = useSignal(vaults[0]!.id);
+  const item = useSignal("");
+  // After a failure only the newest one can be chosen.
+  const { data: snapshots = [] } = useLoaded(async () => {
+    const { data } = await call("GET /v1/admin/backups/vaults/{vault}", { path: { vault: chosen.value } });
+    const whole = data.filter(({ broken }) => broken === undefined);
+    return whole.map(({ number, createdAt = "" }) => [String(number), formatTime(createdAt)] as const);
+  }, [chosen.value]);
+  return (
+    <>
+      <Select
+        label="Vault"
+        name="vault"
+        signal={chosen}
+        options={vaults.map(({ id, name = `Vault ${shortId(id)}`, createdAt }) => [
+          id,
+          createdAt === undefined ? `${isolate(name)} (cannot be decrypted)` : name,
+        ])}
+      />
+      <Select label="Restore point" name="snapshot" options={[["", "Latest backup"], ...snapshots]} />
+      <ItemField
+        id="restored-item"
+        name="item"
+        label="Item title or ID (leave empty to restore the whole vault)"
+        among={[{ id: chosen.value, name: "" }]}
+        value={item.value}
+        onInput={(text) => (item.value = text)}
+      />
+    </>
+  );
+}
+
+const EXISTING = {
+  none: "It is not in the service now.",
+  deleted: "It is deleted now.",
+  older: "Nothing newer will be lost.",
+  newer: "Changes made since then will be lost.",
+} as const;
+const KEPT = "Changes made since then stay in its versions.";
+
+type PreviewProps = Closable & Readonly<{ body: Restore; job: Job; onBack: () => void }>;
+
+function Preview({ body, job: { result, findings }, onBack, onClose }: PreviewProps) {
+  const { takenAt, items = 0, existing = "none", room, snapshot } = result?.restored ?? {};
+  const overwrite = existing === "newer";
+  const { vault, item } = body;
+  const entry = item ? listedEntry(vault, item) : undefined;
+  const restore = async () => {
+    // The snapshot that was shown: there may be a newer one by now.
+    await startJob({ ...body, ...(snapshot !== undefined && { snapshot }), ...(overwrite && { overwrite }) });
+    onClose();
+    showToast("Restore started. Follow it under Jobs.");
+  };
+  return (
+    <FormDialog
+      title="Preview of the restore"
+      action={restore}
+      submit={overwrite ? "Replace it" : "Restore"}
+      danger={overwrite}
+      disabled={room === false}
+      onCancel={onBack}
+      onClose={onClose}
+    >
+      <p>
+        Restores {entry ? `“${named(titleOf(entry.item))}”` : item ? "the item" : plural(items, "item")}
+        {takenAt !== undefined && ` to ${formatTime(takenAt)}`}.{" "}
+        {overwrite && item && session.value!.settings.versionsKept > 0 ? KEPT : EXISTING[existing]}
+      </p>
+      {takenAt !== undefined && !item && <ChangedSince vault={vault} time={takenAt} />}
+      {takenAt !== undefined && entry && may(vault, "r") && <ItemChanges vault={vault} item={entry.item.id} time={takenAt} />}
+      {room === false && <p class="failure">The database does not have enough free space.</p>}
+      {findings.length > 0 && (
+        <>
+          <p class="failure">The backup is damaged. These will be missing or incomplete:</p>
+          <FindingList findings={findings} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+/** `time` is the time of the backup, in ISO 8601. */
+type ItemChangesProps = Readonly<{ vault: string; item: string; time: string }>;
+
+/** The versions of an Item now and in the backup, and what differs, without values. */
+function ItemChanges({ vault, item, time }: ItemChangesProps) {
+  const { data: words = "Comparing with the backup…", error } = useLoaded(() => describeChanges(vault, item, Date.parse(time)));
+  return <output>{error === undefined ? words : explain(error)}</output>;
+}
+
+async function describeChanges(vault: string, item: string, time: number): Promise<string> {
+  const listed = await call("GET /v1/vaults/{vault}/items/{item}/versions", { path: { vault, item } });
+  const then = listed.data.map(asVersion).find(({ updatedAt }) => Date.parse(updatedAt) <= time);
+  const { data: now } = await loadItem(vault, item);
+  const current = `Now: version ${now.version} of ${formatTime(now.updatedAt)}.`;
+  if (then === undefined) return `${current} The version in the backup is no longer kept, so they can’t be compared.`;
+  if (then.version === now.version) return `${current} It has not changed since.`;
+  const before = await loadVersion(now, then.version);
+  const rows = [...difference(before, now), ...(await compareContents(before, now))];
+  return `${current} In the backup: version ${then.version} of ${formatTime(then.updatedAt)}. ${changeWords(before, now, rows)}`;
+}
+
+/** The Items that have changed since the backup, as far as the session lists them. They are reverted or removed. */
+function ChangedSince({ vault, time }: Omit<ItemChangesProps, "item">) {
+  const listed = entries.value.filter((entry) => entry.item.vault.id === vault);
+  if (listed.length === 0) return null;
+  const changed = listed.filter(({ item }) => item.updatedAt > time);
+  if (changed.length === 0) return <p class="quiet">No listed item has changed since.</p>;
+  return (
+    <>
+      <p>{plural(changed.length, "item has", "items have")} changed since:</p>
+      <List
+        class="outcomes"
+        rows={changed.map(({ item }) => [
+          `${titleOf(item)} `,
+          <span class="quiet">{item.createdAt > time ? "created since" : formatTime(item.updatedAt)}</span>,
+        ])}
+      />
+    </>
+  );
+}

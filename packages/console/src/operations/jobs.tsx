@@ -3,9 +3,8 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Finding, Job, NewJob } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
 import { ID_FACT, RowList, type RowsView } from "../admin/rows.tsx";
-import { explain } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
-import { showToast } from "../state/toasts.ts";
+import { showFailure } from "../state/toasts.ts";
 import { Day } from "../ui/day.tsx";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
@@ -129,7 +128,7 @@ const VIEW: RowsView<Job> = {
 function stop({ id }: Job): void {
   call("DELETE /v1/admin/jobs/{job}", { path: { job: id } })
     .then(() => jobs.load())
-    .catch((error: unknown) => showToast(explain(error), "failed"));
+    .catch(showFailure);
 }
 
 /** Findings of a job or of a snapshot: the fault and its place (contract 22.2). */

@@ -2,13 +2,10 @@ import { useSignal } from "@preact/signals";
 import type { ComponentProps } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
-import { ActDialog, type Closable, type DialogProps, ending } from "../admin/dialogs.tsx";
-import { UrlField } from "../admin/fields.tsx";
-import { adminVaults, createList, nameOfVault, shortId, vaultLabel } from "../admin/lists.ts";
+import { ActDialog, type Closable, type DialogProps, ending, UrlField } from "../admin/dialogs.tsx";
+import { adminVaults, createList, nameOfVault, shortId, vaultLabel, type WebhookRow, webhooks } from "../admin/lists.ts";
 import { type AdminList, AdminView, dayColumn, ID_FACT, ListContent } from "../admin/rows.tsx";
-import { isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
-import { remind } from "../state/health.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
@@ -18,32 +15,6 @@ import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 
 /** The webhooks: which URL gets the events of which vault, and whether it gets them. */
-
-type WebhookRow = Webhook & { readonly vault: string };
-
-const webhooks = createList(async () => {
-  await adminVaults.load();
-  if (adminVaults.error.value !== undefined) throw adminVaults.error.value;
-  const vaults = adminVaults.rows.value?.filter((vault) => vault.webhooks !== undefined) ?? [];
-  const rows = (await Promise.all(vaults.map(({ id }) => loadWebhooks(id)))).flat();
-  const [failing, others] = [rows.filter(fails), rows.filter((row) => !fails(row))];
-  remind("webhooks", failing.length);
-  // The table has the first rows only.
-  return [...failing, ...others];
-});
-
-const fails = ({ state, failures }: WebhookRow): boolean => state === "PAUSED" || failures > 0;
-
-/** A vault that was since deleted has none. */
-async function loadWebhooks(vault: string): Promise<WebhookRow[]> {
-  try {
-    const { data } = await call("GET /v1/admin/vaults/{vault}/webhooks", { path: { vault } });
-    return data.map((webhook) => Object.assign(webhook, { vault }));
-  } catch (error) {
-    if (isErrorKind(error, "vault_not_found")) return [];
-    throw error;
-  }
-}
 
 const PATH = "/v1/admin/vaults/{vault}/webhooks/{webhook}" as const;
 
@@ -164,14 +135,15 @@ const EXAMPLE = "https://example.com/events";
 const keyed = () => ({ "Idempotency-Key": crypto.randomUUID() });
 
 type SecretProps = Omit<ComponentProps<typeof SecretForm>, "secret" | "action"> &
-  Readonly<{ done: string; make: (data: FormData) => Promise<{ readonly data: Webhook }> }>;
+  Readonly<{ done: string; make: (data: FormData) => Promise<{ readonly data: Webhook }>; vault?: string }>;
 
-/** Makes a secret for signatures, and shows it once. `done` is the title then. */
-function SecretAct({ done, make, ...form }: SecretProps) {
+/** Makes a secret for signatures, and shows it once. `done` is the title then. Absent: the vault is a field of the form. */
+function SecretAct({ done, make, vault, ...form }: SecretProps) {
   const secret = useSignal<string | undefined>(undefined);
   const action = async (data: FormData) => {
-    secret.value = (await make(data)).data.secret ?? "";
-    void webhooks.load();
+    const { data: webhook } = await make(data);
+    secret.value = webhook.secret ?? "";
+    void webhooks.load({ ...webhook, vault: vault ?? textOf(data, "vault") });
   };
   if (secret.value === undefined) return <SecretForm secret="secret" action={action} {...form} />;
   return (
@@ -209,7 +181,7 @@ function NewWebhookDialog({ onClose }: Closable) {
 function RotateSecret({ row, onClose }: Props) {
   const make = () => call(`PATCH ${PATH}`, { path: pathOf(row), headers: keyed(), body: { rotateSecret: true } });
   return (
-    <SecretAct title="New secret" submit="Create new secret" done="New secret" make={make} onClose={onClose}>
+    <SecretAct title="New secret" submit="Create new secret" done="New secret" make={make} vault={row.vault} onClose={onClose}>
       <p>
         Messages to <strong class="name">{row.url}</strong> are signed with a new secret. For one day they also carry a signature
         with the old one.
@@ -240,7 +212,14 @@ function ChangeWebhook({ row, onClose }: Props) {
   };
   const choices = CHOICES.filter(([, , states]) => states.includes(row.state));
   return (
-    <ActDialog title="Change webhook" submit="Save" act={act} done="Webhook changed" list={webhooks} onClose={onClose}>
+    <ActDialog
+      title="Change webhook"
+      submit="Save"
+      act={act}
+      done="Webhook changed"
+      list={{ load: () => webhooks.load(row) }}
+      onClose={onClose}
+    >
       <p class="quiet">Events of {vaultLabel(row.vault)}</p>
       <UrlField placeholder={EXAMPLE} defaultValue={row.url} />
       <Select label="Deliveries" name="state" options={choices.map(([value, text]) => [value, text])} defaultValue={row.state} />

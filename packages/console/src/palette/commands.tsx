@@ -1,12 +1,13 @@
 import { labelOfCategory } from "../items/categories.ts";
 import { beginItem, canBeginItem } from "../items/new-item.tsx";
+import { detailsOf, tellUnreadable } from "../items/unreadable.ts";
 import { isTab, ITEM_TABS, type ItemTab, type Route, VIEWS } from "../routes.ts";
 import { ACTS, askForAct } from "../state/asked-act.ts";
 import { type ChosenList, nameOfList, placeOfList } from "../state/chosen-list.ts";
 import { entries, may, vaultName, vaults } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
 import { byChanged, type Entry, foldText, search } from "../state/search.ts";
-import { canOpen, openableViews, session } from "../state/session.ts";
+import { canOpen, offeredViews, session } from "../state/session.ts";
 import { Dialog, Done } from "../ui/dialog.tsx";
 import { Pairs } from "../ui/lists.tsx";
 import { titleOf } from "../ui/texts.ts";
@@ -24,23 +25,31 @@ const goTo = (to: Route) => () => navigate(to);
 
 /** The results of a query, the Items first. Without a query: the Items that were changed last, and the views. `showKeys` opens the dialog of the keys. */
 export function commandsFor(query: string, showKeys: () => void): readonly Command[] {
-  const active = entries.value.filter(({ item }) => item.state === undefined && may(item.vault.id, "r"));
+  const active = entries.value.filter(({ item }) => item.state === undefined);
   const words = foldText(query).split(/\s+/).filter(Boolean);
-  const items = words.length === 0 ? active.toSorted(byChanged).slice(0, ITEMS_MAX / 2) : search(active, query);
+  const items =
+    words.length > 0
+      ? search(active, query)
+      : active
+          .filter(isReadable)
+          .toSorted(byChanged)
+          .slice(0, ITEMS_MAX / 2);
   const others = [...views(), ...acts(showKeys), ...buttons(), ...(words.length > 0 ? lists() : [])].filter(([, label]) =>
     words.every((word) => foldText(label).includes(word)),
   );
   return [...items.slice(0, ITEMS_MAX).map(commandOf), ...others.slice(0, OTHERS_MAX)];
 }
 
-const commandOf = ({ item: { id, vault, title, username, category } }: Entry): Command => [
-  [username || labelOfCategory(category), vaultName(vault.id)].filter(Boolean).join(" · "),
-  titleOf({ title }),
-  goTo({ view: "items", vault: vault.id, item: id }),
-];
+const isReadable = ({ item }: Entry): boolean => may(item.vault.id, "r");
+
+const commandOf = (entry: Entry): Command => {
+  const { id, vault } = entry.item;
+  const details = [...detailsOf(entry.item), vaultName(vault.id)].filter(Boolean).join(" · ");
+  return [details, titleOf(entry.item), isReadable(entry) ? goTo({ view: "items", vault: vault.id, item: id }) : tellUnreadable];
+};
 
 const views = (): Command[] =>
-  openableViews().flatMap((view) => (view === "authorize" ? [] : [["Page", VIEWS[view].label, goTo({ view })]]));
+  offeredViews().flatMap((view) => (view === "authorize" ? [] : [["Page", VIEWS[view].label, goTo({ view })]]));
 
 function lists(): Command[] {
   if (!canOpen("items", session.value!)) return [];
@@ -60,7 +69,7 @@ function acts(showKeys: () => void): Command[] {
   }
   return [
     ...rows,
-    ...openableViews().flatMap((of): Command[] => {
+    ...offeredViews().flatMap((of): Command[] => {
       const label = ACTS[of];
       return label === undefined ? [] : [["Command", label, () => askForAct(of, label)]];
     }),

@@ -6,7 +6,7 @@ import { call } from "./client.ts";
 import { isErrorKind } from "../failures/explain.ts";
 import { itemKey } from "./item-key.ts";
 import { compareNames, type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
-import { session } from "./session.ts";
+import { session, vaultsFor } from "./session.ts";
 
 /** The vaults of the session and the summaries of their Items: no value of a field is among them. */
 
@@ -36,7 +36,7 @@ export const mayCreate = (vault: string): boolean =>
 export const creatableVaults = (): readonly Vault[] => vaults.value.filter(({ id }) => mayCreate(id));
 
 /** The vaults to which Items may be moved, copied or imported: they are read there to compare them. */
-export const transferTargets = (): readonly Vault[] => creatableVaults().filter(({ id }) => may(id, "r"));
+export const transferTargets = (): readonly Vault[] => vaults.value.filter(({ id }) => vaultsFor("import").includes(id));
 
 export const listsAny = (): boolean => listed().length > 0;
 

@@ -26,8 +26,16 @@ export function isOwn(id: string): boolean {
 /** Returns `you` for the session's own token or person, and the name of any other actor, or "" if it is unknown. */
 const knownActor = (id: string): string => (isOwn(id) ? "you" : (OTHERS[id] ?? knownName(id)));
 
+/** The actors that a log has shown to be tokens; others are people or rules. */
+const tokens = new Set<string>();
+
+/** Remembers whether the actor of an entry is its token (contract 13.5). */
+export function noteActor(id: string, token: string | undefined): void {
+  if (token !== undefined && parseId(id) === parseId(token)) tokens.add(id);
+}
+
 /** The name of an actor. Actors that only read are named to administrators alone; others see the beginning of the id. */
-export const nameOf = (id: string): string => knownActor(id) || `a person (${id.slice(0, 8)})`;
+export const nameOf = (id: string): string => knownActor(id) || `${tokens.has(id) ? "a token" : "someone"} (${id.slice(0, 8)})`;
 
 /** Where an actor has written: in an Item, or in a vault. */
 export type Place = Readonly<{ vault: string; item?: string }>;

@@ -3,6 +3,8 @@ import { session } from "./session.ts";
 import type { Action } from "./toasts.ts";
 
 export interface Rotated {
+  /** The title of the Item. */
+  readonly title: string;
   readonly name: string;
   readonly before: string;
   readonly after: string;

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import type { Session } from "@item-vault/client";
-import { contains } from "@item-vault/model/permission";
-import { type ViewName, VIEWS } from "../routes.ts";
+import { contains, itemsIn, vaultsWith } from "@item-vault/model/permission";
+import { type ViewName, type ViewRow, VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 
 /** The signed-in user (contract 24). */
@@ -82,8 +82,19 @@ export function canOpen(view: ViewName, { token, admin }: Session): boolean {
   return needs === "any" || (needs === "admin" ? admin : token !== undefined);
 }
 
-/** Returns the views that the session may open, in the order of the table. */
-export const openableViews = (): ViewName[] => (Object.keys(VIEWS) as ViewName[]).filter((view) => canOpen(view, session.value!));
+/** Returns the ids of the vaults in which the session's token has the permission that a view needs. */
+export function vaultsFor(view: ViewName): string[] {
+  const { permission, whole }: ViewRow = VIEWS[view];
+  const vaults = session.value?.token?.vaults ?? {};
+  return vaultsWith(permission ?? "l", { vaults }).filter((id) => !whole || itemsIn(vaults[id]) === undefined);
+}
+
+/** Returns true if the session may open a view and use it. */
+export const isOffered = (view: ViewName): boolean =>
+  canOpen(view, session.value!) && (!("permission" in VIEWS[view]) || vaultsFor(view).length > 0);
+
+/** Returns the views that the session is offered, in the order of the table. */
+export const offeredViews = (): ViewName[] => (Object.keys(VIEWS) as ViewName[]).filter(isOffered);
 
 /** Returns the view of an address. An address without a view shows the Items; an admin without vaults gets the first other view. */
-export const shownView = (name: ViewName): ViewName => (name === "items" ? openableViews()[0]! : name);
+export const shownView = (name: ViewName): ViewName => (name === "items" ? offeredViews()[0]! : name);

@@ -6,6 +6,8 @@ import { explain } from "../failures/explain.ts";
 export interface Toast {
   readonly id: number;
   readonly text: string;
+  /** The title of the Item that was written: the message stays when another Item opens. */
+  readonly title?: string | undefined;
   /** `heard`: only screen readers announce it, because the page shows it elsewhere. It replaces no other message. */
   readonly kind: "done" | "failed" | "question" | "heard";
   readonly action?: Action | undefined;
@@ -32,14 +34,18 @@ export const openDialogs = signal<readonly OpenDialog[]>([]);
  * Shows a message in place of the previous one. A question stays under the message until it is answered. Returns the id of the message, for
  * `hideToast`.
  */
-export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action): number {
+export function showToast(text: string, kind: Toast["kind"] = "done", action?: Action, title?: string): number {
   const id = ++last;
   const isHeard = kind === "heard";
   const others = toasts.value.filter((toast) => toast.kind === "question" || (toast.kind === "heard") !== isHeard);
-  toasts.value = [...others, { id, text, kind, action }];
+  toasts.value = [...others, { id, text, title, kind, action }];
   setTimeout(() => hideToast(id), action ? Math.max(SHOWN_WITH_ACTION, SHOWN[kind]) : SHOWN[kind]);
   return id;
 }
+
+/** Reports a write of an Item, which the message names. */
+export const showWritten = (text: string, { title }: { readonly title: string }, action?: Action): void =>
+  void showToast(text, "done", action, title);
 
 export const showFailure = (error: unknown): void => void showToast(explain(error), "failed");
 

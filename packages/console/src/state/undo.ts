@@ -1,3 +1,4 @@
+import type { Item } from "@item-vault/client";
 import { isGone, Problem } from "../failures/explain.ts";
 import { type ItemPath, restoreItem, restoreVersion } from "./item-writes.ts";
 import { call } from "./client.ts";
@@ -5,7 +6,7 @@ import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { dropItem, may, putItem } from "./items.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
-import { type Action, showFailure, showToast } from "./toasts.ts";
+import { type Action, showFailure, showWritten } from "./toasts.ts";
 
 /** The undo of a write: the action of the message that reports the write. */
 
@@ -18,8 +19,9 @@ export const undo = (run: () => Promise<void>): Action => ({
 export function undoChange({ data: { id, vault, version }, etag = "" }: Written): Action | undefined {
   if (version < 2 || !may(vault.id, "r") || session.value!.settings.versionsKept === 0) return undefined;
   return undo(async () => {
-    takeWritten(await restoreVersion({ vault: vault.id, item: id }, version - 1, etag));
-    showToast("Undone");
+    const written = await restoreVersion({ vault: vault.id, item: id }, version - 1, etag);
+    takeWritten(written);
+    showWritten("Undone", written.data);
   });
 }
 
@@ -30,8 +32,9 @@ export const canRestore = (vault: string): boolean => may(vault, "r") && session
 export function undoDeletion(path: ItemPath): Action | undefined {
   if (!canRestore(path.vault)) return undefined;
   return undo(async () => {
-    putItem(await restoreItem(path));
-    showToast("Restored");
+    const item = await restoreItem(path);
+    putItem(item);
+    showWritten("Restored", item);
     if (route.value.view === "items" && route.value.item === undefined) navigate({ view: "items", ...path });
   });
 }
@@ -43,15 +46,15 @@ export type CopyRef = ItemPath & Readonly<{ etag: string }>;
 export function undoMove(from: ItemPath, copy: CopyRef): Action | undefined {
   if (!canRestore(from.vault)) return undefined;
   return undo(async () => {
-    await moveBack(from, copy);
-    showToast("Moved back");
+    showWritten("Moved back", await moveBack(from, copy));
     if (isOpen(copy.vault, copy.item)) navigate({ view: "items", ...from });
   });
 }
 
-/** Restores a moved Item, and deletes the copy. Throws as `call` does, or a Problem if the copy was changed since, and so stays. */
-export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Promise<void> {
-  putItem(await restoreItem(from));
+/** Restores and returns a moved Item, and deletes the copy. Throws as `call` does, or a Problem if the copy was changed since, and so stays. */
+export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Promise<Item> {
+  const item = await restoreItem(from);
+  putItem(item);
   try {
     await call("DELETE /v1/vaults/{vault}/items/{item}", { path: copy, headers: { "If-Match": etag } });
   } catch (error) {
@@ -60,4 +63,5 @@ export async function moveBack(from: ItemPath, { etag, ...copy }: CopyRef): Prom
   // Nobody asked for the copy, so it is removed from the deleted Items, too. If that is refused, the copy stays there.
   if (may(copy.vault, "d")) await call("DELETE /v1/vaults/{vault}/deleted-items/{item}", { path: copy }).catch(() => undefined);
   dropItem(copy.vault, copy.item);
+  return item;
 }

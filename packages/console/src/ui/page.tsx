@@ -42,8 +42,11 @@ export function focusTab(): void {
   if (document.activeElement === document.body) document.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
 }
 
-/** Moves the focus to the view: to its title, or to the search of the list. */
-export const focusView = (): void => document.querySelector<HTMLElement>("main :is(h1:not(.unseen), .search input)")?.focus();
+/** Moves the focus to the view: to its title, or to the search of the list, which a phone does not show beside an Item. */
+export const focusView = (): void =>
+  [...document.querySelectorAll<HTMLElement>("main :is(h1:not(.unseen), .search input)")]
+    .findLast((element) => element.checkVisibility())
+    ?.focus();
 
 /** Moves the focus to the view when the control that had it has just gone. */
 export const keepFocus = (): void => afterRender(() => document.activeElement === document.body && focusView());

@@ -1,6 +1,7 @@
 import { keepFocus } from "./page.tsx";
 import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 import { Button } from "./button.tsx";
+import { named, titleOf } from "./texts.ts";
 
 /**
  * Shows one message at a time, which screen readers announce without moving the focus. A message is in the innermost dialog that was open
@@ -18,7 +19,7 @@ export function Toasts({ dialog }: { readonly dialog?: OpenDialog }) {
   );
 }
 
-function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast }) {
+function Message({ toast: { id, text, title, kind, action } }: { readonly toast: Toast }) {
   /** The button that has the focus goes with the message. */
   const close = () => {
     hideToast(id);
@@ -31,6 +32,7 @@ function Message({ toast: { id, text, kind, action } }: { readonly toast: Toast 
   return (
     <p class={`toast ${kind}`}>
       {text}
+      {title !== undefined && ` · ${named(titleOf({ title }))}`}
       {action && <Button text={action.label} onClick={act} />}
       <Button text="×" class="plain" label="Dismiss" onClick={close} />
     </p>
