@@ -338,7 +338,7 @@ const CharacterSets = ({ sets }: { readonly sets: Signal<readonly CharacterSet[]
   </fieldset>
 );
 
-/** The length as a slider and as a number. While the number is not valid, the length is that from before. */
+/** The length as a slider and as a number. While the number is not valid, the length keeps its last value. */
 function Length({ value, onChange }: { readonly value: number; readonly onChange: (length: number) => void }) {
   const onInput = ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => {
     if (currentTarget.validity.valid) onChange(currentTarget.valueAsNumber);

@@ -59,9 +59,7 @@ interface ListGroup {
   readonly title: string;
   readonly lists: () => readonly ChosenList[];
   readonly face: (value: string) => ComponentChildren;
-  /**
-   * The number of lists that are shown: those with the most Items. The search finds the others.
-   */
+  /** The number of lists that are shown: those with the most Items. The search finds the others. */
   readonly most?: number;
 }
 

@@ -86,9 +86,7 @@ const FIELD_VALUES: Partial<Readonly<Record<Field["type"], ComponentType<FieldPr
   OTP: lazy(() => import("../otp/one-time-password.tsx"), "OneTimePassword"),
 };
 
-/**
- * Returns the menu entry that gives a field a new value; none for values that people do not generate, and for a session that may not write.
- */
+/** Returns the menu entry that generates a value; none if people generate no such value, or the session may not write. */
 function rotationOf(field: Field, item: Item): readonly MenuAction[] {
   const opened = openedOf(item);
   // A value of several lines is a key or a document that something else has made.

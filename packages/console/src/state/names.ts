@@ -40,10 +40,7 @@ export const nameOf = (id: string): string => knownActor(id) || `${tokens.has(id
 /** Where an actor has written: in an Item, or in a vault. */
 export type Place = Readonly<{ vault: string; item?: string }>;
 
-/**
- * The requests that were sent: for an actor in a vault or, in an Item, for the actor alone, because the answer names every editor of the
- * Item.
- */
+/** The requests that were sent: for an actor in a vault, or for an actor alone, because the answer names all editors of an Item. */
 const asked = new Set<string>();
 /** By place, a request that is about to be sent, and its purpose. */
 const waiting = new Map<string, Place & { readonly keys: readonly string[] }>();
