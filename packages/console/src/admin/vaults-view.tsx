@@ -250,10 +250,7 @@ async function openVaults(vaults: Scope): Promise<void> {
   navigate({ view: "items" });
 }
 
-/**
- * Issues a token, which the log of the admin shows, and adds it to the session. Its text is neither shown nor kept.
- * Throws an ItemVaultError.
- */
+/** Issues a token, which the log of the admin shows, and adds it to the session. Nobody sees its text. Throws an ItemVaultError. */
 async function signInAsConsole(vaults: Scope): Promise<void> {
   const { data } = await call("POST /v1/admin/tokens", { body: { name: "console", vaults, expiresIn: LIFETIME } });
   try {
