@@ -1,6 +1,8 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, inject, it, vi } from "vitest";
+import { newFolder } from "../cli/support/files.ts";
+import { runCli } from "../cli/support/process.ts";
 import { admin, makeToken, makeVault, sendRequest } from "../sdk/support/requests.ts";
 import { listed, saveTitle } from "./support/console.ts";
 import { dialogsOf } from "./support/dialogs.ts";
@@ -25,11 +27,16 @@ const SIZES = {
   reference: { width: 1120, height: 700 },
   "console-item": { width: 1280, height: 800 },
   "console-phone": { width: 390, height: 780 },
-  "console-conflict": { width: 1280, height: 800 },
+  "console-dark": { width: 1280, height: 800 },
+  "console-conflict": { width: 1280, height: 600 },
+  "console-restore": { width: 1280, height: 660 },
+  run: { width: 1280, height: 300 },
   "console-tokens": { width: 1280, height: 640 },
 };
 
 it.each(Object.entries(SIZES))("the picture %s has its size", (name, size) => expectPicture(name, size));
+
+const TERMINAL = "body { margin: 0; background: #16181d } pre { margin: 24px; font: 18px/1.5 monospace; color: #e6e8ec }";
 
 const ITEMS: readonly (readonly [title: string, category: string, username: string, tags: readonly string[]])[] = [
   ["AWS root account", "LOGIN", "root@example.com", ["production", "cloud"]],
@@ -113,6 +120,36 @@ describe.runIf(WRITES)("the documentation has a picture of", () => {
     await expectScreenshot(page, "console-phone");
   });
 
+  it("an Item in the dark scheme", async () => {
+    const page = await openPage({ token: world.token, ...SIZES["console-dark"], colorScheme: "dark" });
+    await page.goto(addressOf());
+    await page.getByRole("timer").waitFor();
+    await page.getByText("dashboard.json").waitFor();
+    await expectScreenshot(page, "console-dark");
+  });
+
+  it("`run` in a terminal", async () => {
+    const cwd = newFolder();
+    const env = { ITEM_VAULT_TOKEN: world.token };
+    await writeFile(`${cwd}/.env`, "DB_HOST=op://Team/Grafana/Database/server\nDB_PASSWORD=op://Team/Grafana/password\n");
+    await writeFile(`${cwd}/server.sh`, 'echo "connecting to $DB_HOST with the password $DB_PASSWORD"\n');
+    const lines = [
+      ["cat .env"],
+      ["cat server.sh"],
+      ["item-vault run --env .env -- sh server.sh", "run", "--env", ".env", "--", "sh", "server.sh"],
+    ] as const;
+    let shown = "";
+    for (const [line, ...args] of lines) {
+      const output = args.length > 0 ? await runCli(args, { cwd, env }) : undefined;
+      const text = output ? output.stdout + output.stderr : await readFile(`${cwd}/${line.slice(4)}`, "utf8");
+      shown += `<b>$ ${line}</b>\n${text.replaceAll("<", "&lt;")}`;
+    }
+    expect(shown).toMatch(/with the password (?!correct)/);
+    const page = await openPage({ ...SIZES.run, fresh: true });
+    await page.setContent(`<style>${TERMINAL}</style><pre>${shown}<b>$ </b></pre>`);
+    await expectScreenshot(page, "run");
+  });
+
   it("a conflict", async () => {
     const page = await openPage({ token: world.token, ...SIZES["console-conflict"] });
     expectProblem(page, /412/);
@@ -125,6 +162,14 @@ describe.runIf(WRITES)("the documentation has a picture of", () => {
     await saveTitle(page, "Grafana (production)");
     await page.getByRole("heading", { name: /changed/ }).waitFor();
     await expectScreenshot(page, "console-conflict");
+  });
+
+  it("the restore of one field", async () => {
+    const page = await openPage({ token: world.token, ...SIZES["console-restore"] });
+    await page.goto(`${addressOf()}/history`);
+    await page.getByRole("button", { name: /^Version 1\b/ }).click();
+    await page.getByRole("button", { name: "Restore password" }).hover();
+    await expectScreenshot(page, "console-restore");
   });
 
   it("the tokens", async () => {
