@@ -129,8 +129,8 @@ describe("every file of the tree", () => {
   it("is in no cycle of imports", () => {
     const finished = new Set<string>();
     expect(sources.map(({ path }) => cycleFrom(path, [], finished)).filter((cycle) => cycle !== undefined)).toEqual([]);
-    expect(finished.size).toBeGreaterThan(900);
-    expect([...graph.values()].flat().filter((name) => graph.has(name)).length).toBeGreaterThan(3_000);
+    expect(finished.size).toBeGreaterThan(800);
+    expect([...graph.values()].flat().filter((name) => graph.has(name)).length).toBeGreaterThan(2_500);
   });
 });
 

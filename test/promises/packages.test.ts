@@ -153,7 +153,7 @@ describe("the packages", () => {
     expect(of("client").length).toBeGreaterThan(5);
     expect(of("transfer").length).toBeGreaterThan(50);
     expect(of("cli").length).toBeGreaterThan(60);
-    expect(of("console").length).toBeGreaterThan(150);
+    expect(of("console").length).toBeGreaterThan(120);
     expect(sources.flatMap(staticImports).length).toBeGreaterThan(800);
   });
 
