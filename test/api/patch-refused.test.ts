@@ -32,73 +32,59 @@ const TOO_DEEP = ["/title/x", "/category/x", "/tags/0/x", "/urls/0/href/x", "/se
 const NEEDS_VALUE = ["/title", "/tags", "/tags/0", "/urls/0", "/urls/0/href", "/sections/s", "/fields/f", "/fields/f/value"];
 const INVALID_INDEX = ["01", "-1", "1.0", "1e0", " 0", "0x0", "", "\u0660", "4294967296"];
 
-const REFUSED: [rule: string, operations: Operation[]][] = [
-  ["the replacement of a read-only attribute", forEachPath("replace", READ_ONLY, "x")],
-  ["the removal of a read-only attribute", forEachPath("remove", READ_ONLY)],
-  ["an unknown attribute of an Item or Url", forEachPath("add", UNKNOWN, "x")],
-  ["an unknown attribute of a field", forEachPath("replace", UNKNOWN_OF_FIELD, "x")],
-  ["a path below an attribute", forEachPath("replace", [...TOO_DEEP, "/fields/f/section/id"], "x")],
-  [
-    "the replacement of a section that does not exist",
-    forEachPath("replace", ["/sections/none", "/sections/S", "/sections/__proto__"], {}),
+const REFUSED: Readonly<Record<string, Operation[]>> = {
+  "the replacement of a read-only attribute": forEachPath("replace", READ_ONLY, "x"),
+  "the removal of a read-only attribute": forEachPath("remove", READ_ONLY),
+  "an unknown attribute of an Item or Url": forEachPath("add", UNKNOWN, "x"),
+  "an unknown attribute of a field": forEachPath("replace", UNKNOWN_OF_FIELD, "x"),
+  "a path below an attribute": forEachPath("replace", [...TOO_DEEP, "/fields/f/section/id"], "x"),
+  "the replacement of a section that does not exist": forEachPath(
+    "replace",
+    ["/sections/none", "/sections/S", "/sections/__proto__"],
+    {},
+  ),
+  "the removal of a section that does not exist": forEachPath("remove", [
+    "/sections/none",
+    "/sections/s%20",
+    "/sections/none/label",
+  ]),
+  "the label of a section that does not exist": forEachPath("add", ["/sections/none/label"], "x"),
+  "an index that is not a decimal number without leading zeros": INVALID_INDEX.flatMap((index) =>
+    forEachPath("add", [`/tags/${index}`], "x"),
+  ),
+  "the replacement of an entry after the last one": [
+    ["replace", "/tags/1", "x"],
+    ["replace", "/urls/1", { href: "x" }],
+    ["add", "/urls/1/label", "x"],
   ],
-  [
-    "the removal of a section that does not exist",
-    forEachPath("remove", ["/sections/none", "/sections/s%20", "/sections/none/label"]),
+  "the removal of an entry after the last one": forEachPath("remove", ["/tags/1", "/urls/1", "/urls/1/label"]),
+  "an addition beyond the end of a list": forEachPath("add", ["/tags/2"], "x"),
+  "the index - in an operation that adds no entry": [
+    ["replace", "/tags/-", "x"],
+    ["remove", "/urls/-"],
+    ["add", "/urls/-/label", "x"],
   ],
-  ["the label of a section that does not exist", forEachPath("add", ["/sections/none/label"], "x")],
-  [
-    "an index that is not a decimal number without leading zeros",
-    INVALID_INDEX.flatMap((index) => forEachPath("add", [`/tags/${index}`], "x")),
+  "an invalid escape in the path": forEachPath("add", ["/fields/~", "/fields/~2", "/fields/a~/value", "/tags/~-", "/~"], "x"),
+  "a path that does not start with a slash": forEachPath("replace", ["", "title", "fields/f", "#/title"], "x"),
+  "the addition or removal of the whole Item": [
+    ["add", "/", ITEM],
+    ["remove", "/"],
   ],
-  [
-    "the replacement of an entry after the last one",
-    [
-      ["replace", "/tags/1", "x"],
-      ["replace", "/urls/1", { href: "x" }],
-      ["add", "/urls/1/label", "x"],
-    ],
+  "an addition without a value": forEachPath("add", NEEDS_VALUE),
+  "a replacement with the value null": forEachPath("replace", NEEDS_VALUE, null),
+  "the removal of the href of a url": forEachPath("remove", ["/urls/0/href"]),
+  "a value whose id differs from the path": [
+    ["replace", "/fields/f", { id: "g" }],
+    ["add", "/sections/t", { id: "u" }],
   ],
-  ["the removal of an entry after the last one", forEachPath("remove", ["/tags/1", "/urls/1", "/urls/1/label"])],
-  ["an addition beyond the end of a list", forEachPath("add", ["/tags/2"], "x")],
-  [
-    "the index - in an operation that adds no entry",
-    [
-      ["replace", "/tags/-", "x"],
-      ["remove", "/urls/-"],
-      ["add", "/urls/-/label", "x"],
-    ],
+  "a value of the wrong type": [
+    ["replace", "/title", 1],
+    ["add", "/tags/-", {}],
+    ["add", "/fields", [{}]],
+    ["add", "/fields/f/type", "x"],
   ],
-  ["an invalid escape in the path", forEachPath("add", ["/fields/~", "/fields/~2", "/fields/a~/value", "/tags/~-", "/~"], "x")],
-  ["a path that does not start with a slash", forEachPath("replace", ["", "title", "fields/f", "#/title"], "x")],
-  [
-    "the addition or removal of the whole Item",
-    [
-      ["add", "/", ITEM],
-      ["remove", "/"],
-    ],
-  ],
-  ["an addition without a value", forEachPath("add", NEEDS_VALUE)],
-  ["a replacement with the value null", forEachPath("replace", NEEDS_VALUE, null)],
-  ["the removal of the href of a url", forEachPath("remove", ["/urls/0/href"])],
-  [
-    "a value whose id differs from the path",
-    [
-      ["replace", "/fields/f", { id: "g" }],
-      ["add", "/sections/t", { id: "u" }],
-    ],
-  ],
-  [
-    "a value of the wrong type",
-    [
-      ["replace", "/title", 1],
-      ["add", "/tags/-", {}],
-      ["add", "/fields", [{}]],
-      ["add", "/fields/f/type", "x"],
-    ],
-  ],
-  ["an empty id, which means an absent id in a body", forEachPath("add", ["/fields/", "/sections/"], {})],
-];
+  "an empty id, which means an absent id in a body": forEachPath("add", ["/fields/", "/sections/"], {}),
+};
 
 async function makeItem(item: object = ITEM) {
   const { items, call } = await sharedVault();
@@ -119,7 +105,7 @@ beforeAll(async () => {
 });
 
 describe("PATCH refuses", () => {
-  it.each(REFUSED)(
+  it.each(Object.entries(REFUSED))(
     "%s with a 400 that names index and path, and does not apply the operation before it",
     async (_, operations) => {
       const { before, read, patch } = unchanged;

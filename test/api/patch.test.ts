@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shareVault } from "../support/service.ts";
+import { LOGIN, shareVault } from "../support/service.ts";
 
 /** Every path of contract 6.3 with each operation that succeeds on it. */
 
@@ -12,6 +12,11 @@ const F1 = { id: "f1", section: { id: "s1" }, type: "EMAIL", label: "One", value
 const F2 = { id: "f2", type: "STRING", label: "Two", value: "2" };
 const S1 = { id: "s1", label: "First" };
 const S2 = { id: "s2", label: "Second" };
+const S3 = { id: "s3", label: "3" };
+const NO_PURPOSE = { ...USER, purpose: undefined };
+const FREE = { ...F1, section: undefined };
+const RESET = { ...F2, label: "", value: "x" };
+const fieldsWith = (first: object, second: object = F2) => ({ fields: [USER, first, second] });
 const ITEM = {
   title: "Old",
   category: "LOGIN",
@@ -73,40 +78,20 @@ const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
   ["replace sets an attribute of a url", ["replace", "/urls/1/href", ""], { urls: [ONE, { href: "" }] }],
   ["remove removes an attribute of a url", ["remove", "/urls/0/primary"], { urls: [{ href: ONE.href, label: "one" }, TWO] }],
 
-  [
-    "add of one section appends the section",
-    ["add", "/sections", { id: "s3", label: "3" }],
-    { sections: [S1, S2, { id: "s3", label: "3" }] },
-  ],
-  [
-    "add with - appends a section",
-    ["add", "/sections/-", { id: "s3", label: "3" }],
-    { sections: [S1, S2, { id: "s3", label: "3" }] },
-  ],
+  ["add of one section appends the section", ["add", "/sections", S3], { sections: [S1, S2, S3] }],
+  ["add with - appends a section", ["add", "/sections/-", S3], { sections: [S1, S2, S3] }],
   ["add of an array sets all sections", ["add", "/sections", [S1]], { sections: [S1] }],
   ["replace sets all sections", ["replace", "/sections", [S2, S1]], { sections: [S2, S1] }],
-  [
-    "add with a new id appends a section",
-    ["add", "/sections/s3", { label: "3" }],
-    { sections: [S1, S2, { id: "s3", label: "3" }] },
-  ],
+  ["add with a new id appends a section", ["add", "/sections/s3", { label: "3" }], { sections: [S1, S2, S3] }],
   [
     "add with an existing id replaces the section",
     ["add", "/sections/s1", { label: "3" }],
-    { sections: [{ id: "s1", label: "3" }, S2] },
+    { sections: [{ ...S3, id: "s1" }, S2] },
   ],
-  ["replace replaces a section", ["replace", "/sections/s2", { label: "3" }], { sections: [S1, { id: "s2", label: "3" }] }],
+  ["replace replaces a section", ["replace", "/sections/s2", { label: "3" }], { sections: [S1, { ...S3, id: "s2" }] }],
   ["remove removes an empty section", ["remove", "/sections/s2"], { sections: [S1] }],
-  [
-    "remove of a section keeps its fields, without a section",
-    ["remove", "/sections/s1"],
-    { sections: [S2], fields: [USER, { ...F1, section: undefined }, F2] },
-  ],
-  [
-    "remove of all sections keeps all fields, without a section",
-    ["remove", "/sections"],
-    { sections: [], fields: [USER, { ...F1, section: undefined }, F2] },
-  ],
+  ["remove of a section keeps its fields, without one", ["remove", "/sections/s1"], { sections: [S2], ...fieldsWith(FREE) }],
+  ["remove of all sections keeps all fields, without one", ["remove", "/sections"], { sections: [], ...fieldsWith(FREE) }],
   ["add sets the label of a section", ["add", "/sections/s1/label", "x"], { sections: [{ id: "s1", label: "x" }, S2] }],
   ["replace sets the label of a section", ["replace", "/sections/s2/label", "x"], { sections: [S1, { id: "s2", label: "x" }] }],
   ["remove empties the label of a section", ["remove", "/sections/s1/label"], { sections: [{ id: "s1", label: "" }, S2] }],
@@ -116,54 +101,30 @@ const OPERATIONS: [rule: string, operation: Op, changes: object][] = [
   ["replace sets all fields", ["replace", "/fields", [NEW]], { fields: [NEW_FIELD] }],
   ["remove removes all fields", ["remove", "/fields"], { fields: [] }],
   ["add with a new id appends a field", ["add", "/fields/new", { ...NEW, id: undefined }], { fields: [USER, F1, F2, NEW_FIELD] }],
-  [
-    "add with an existing id replaces the field",
-    ["add", "/fields/f1", { value: "x" }],
-    { fields: [USER, { ...F2, id: "f1", label: "", value: "x" }, F2] },
-  ],
-  [
-    "replace replaces a field",
-    ["replace", "/fields/f2", { label: "L" }],
-    { fields: [USER, F1, { ...F2, label: "L", value: "" }] },
-  ],
+  ["add with an existing id replaces the field", ["add", "/fields/f1", { value: "x" }], fieldsWith({ ...RESET, id: "f1" })],
+  ["replace replaces a field", ["replace", "/fields/f2", { label: "L" }], fieldsWith(F1, { ...F2, label: "L", value: "" })],
   ["remove removes a field", ["remove", "/fields/username"], { fields: [F1, F2] }],
-  ["add sets an attribute of a field", ["add", "/fields/f2/value", "x"], { fields: [USER, F1, { ...F2, value: "x" }] }],
-  ["replace sets an attribute of a field", ["replace", "/fields/f1/label", "x"], { fields: [USER, { ...F1, label: "x" }, F2] }],
-  ["remove empties the value of a field", ["remove", "/fields/f2/value"], { fields: [USER, F1, { ...F2, value: "" }] }],
+  ["add sets an attribute of a field", ["add", "/fields/f2/value", "x"], fieldsWith(F1, { ...F2, value: "x" })],
+  ["replace sets an attribute of a field", ["replace", "/fields/f1/label", "x"], fieldsWith({ ...F1, label: "x" })],
+  ["remove empties the value of a field", ["remove", "/fields/f2/value"], fieldsWith(F1, { ...F2, value: "" })],
   [
     "replace sets the type of a field, in any case",
     ["replace", "/fields/f2/type", "email"],
-    { fields: [USER, F1, { ...F2, type: "EMAIL" }] },
+    fieldsWith(F1, { ...F2, type: "EMAIL" }),
   ],
+  ["remove resets the type of a field to STRING", ["remove", "/fields/f1/type"], fieldsWith({ ...F1, type: "STRING" })],
+  ["remove empties the purpose of a field", ["remove", "/fields/username/purpose"], { fields: [NO_PURPOSE, F1, F2] }],
+  ["replace with an empty text does too", ["replace", "/fields/username/purpose", ""], { fields: [NO_PURPOSE, F1, F2] }],
   [
-    "remove resets the type of a field to STRING",
-    ["remove", "/fields/f1/type"],
-    { fields: [USER, { ...F1, type: "STRING" }, F2] },
-  ],
-  [
-    "remove empties the purpose of a field",
-    ["remove", "/fields/username/purpose"],
-    { fields: [{ ...USER, purpose: undefined }, F1, F2] },
-  ],
-  [
-    "replace with an empty text empties the purpose of a field",
-    ["replace", "/fields/username/purpose", ""],
-    { fields: [{ ...USER, purpose: undefined }, F1, F2] },
-  ],
-  [
-    "replace of the section moves a field to another section",
+    "replace of the section moves a field",
     ["replace", "/fields/f1/section", { id: "s2" }],
-    { fields: [USER, { ...F1, section: { id: "s2" } }, F2] },
+    fieldsWith({ ...F1, section: { id: "s2" } }),
   ],
-  [
-    "remove of the section makes a field one without a section",
-    ["remove", "/fields/f1/section"],
-    { fields: [USER, { ...F1, section: undefined }, F2] },
-  ],
+  ["remove of the section makes a field one without a section", ["remove", "/fields/f1/section"], fieldsWith(FREE)],
   [
     "add of an undeclared section to a field adds the section",
-    ["add", "/fields/f2/section", { id: "s3", label: "3" }],
-    { fields: [USER, F1, { ...F2, section: { id: "s3" } }], sections: [S1, S2, { id: "s3", label: "3" }] },
+    ["add", "/fields/f2/section", S3],
+    { ...fieldsWith(F1, { ...F2, section: { id: "s3" } }), sections: [S1, S2, S3] },
   ],
 ];
 
@@ -201,5 +162,176 @@ describe("the op of an operation", () => {
     ];
     const { status, body: after } = await call("PATCH", `${items}/${before.id}`, { body });
     expect([status, after.tags, after.title, after.urls]).toEqual([200, ["a", "b", "c"], "New", []]);
+  });
+});
+
+/** The order of operations, the path `/` and generated values of PATCH (contract 6.1, 6.4, 6.7, 6.10, 6.11 and 7.1). */
+
+async function makeItem(item: object = LOGIN) {
+  const { vault, items, call } = await sharedVault();
+  const { body: before } = await call("POST", items, { body: item });
+  const path = `${items}/${before.id}`;
+  return { vault, before, patch: (...operations: object[]) => call("PATCH", path, { body: operations }) };
+}
+
+describe("PATCH with several operations", () => {
+  it("applies each operation to the result of the one before it, and raises the version by 1", async () => {
+    const { patch } = await makeItem({ ...LOGIN, tags: ["a", "b", "c"] });
+    const { body } = await patch(
+      { op: "remove", path: "/tags/0" },
+      { op: "replace", path: "/tags/0", value: "B" },
+      { op: "add", path: "/tags/0", value: "first" },
+      { op: "replace", path: "/title", value: "one" },
+      { op: "replace", path: "/title", value: "two" },
+    );
+    expect(body).toMatchObject({ tags: ["first", "B", "c"], title: "two", version: 2 });
+  });
+
+  it("finds a field that an earlier operation created, by its id", async () => {
+    const { patch } = await makeItem();
+    const { body } = await patch(
+      { op: "add", path: "/fields", value: { id: "x", value: "1" } },
+      { op: "replace", path: "/fields/x/value", value: "2" },
+    );
+    expect(body.fields).toMatchObject([{ id: "x", value: "2" }]);
+  });
+
+  it("finds a field that an earlier operation created, by the id that its purpose gives", async () => {
+    const { patch } = await makeItem();
+    const { status, body } = await patch(
+      { op: "add", path: "/fields", value: { purpose: "USERNAME", value: "ann" } },
+      { op: "replace", path: "/fields/username/value", value: "bob" },
+    );
+    expect({ status, fields: body.fields }).toMatchObject({ status: 200, fields: [{ id: "username", value: "bob" }] });
+  });
+
+  it("finds a section that a field of an earlier operation added", async () => {
+    const { patch } = await makeItem();
+    const { status, body } = await patch(
+      { op: "add", path: "/fields", value: { id: "x", section: { id: "s" } } },
+      { op: "replace", path: "/sections/s/label", value: "Label" },
+    );
+    expect({ status, sections: body.sections }).toEqual({ status: 200, sections: [{ id: "s", label: "Label" }] });
+  });
+
+  it("decodes ~1 as / and ~0 as ~ in an id", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ id: "a/b~1" }] });
+    const { body } = await patch({ op: "replace", path: "/fields/a~1b~01/value", value: "found" });
+    expect(body.fields).toMatchObject([{ id: "a/b~1", value: "found" }]);
+  });
+});
+
+describe("PATCH of /", () => {
+  it("replaces the whole Item and resets the attributes that the value does not contain", async () => {
+    const { before, patch } = await makeItem({ ...LOGIN, tags: ["a"], favorite: true, fields: [{ id: "x" }] });
+    const { body } = await patch({ op: "replace", path: "/", value: { title: "New", category: "SERVER" } });
+    const rest = { version: 2, updatedAt: body.updatedAt };
+    expect(body).toEqual({ ...before, title: "New", category: "SERVER", tags: [], favorite: false, fields: [], ...rest });
+  });
+
+  it("keeps the category if the value has none", async () => {
+    const { patch } = await makeItem({ ...LOGIN, category: "SERVER" });
+    expect((await patch({ op: "replace", path: "/", value: { title: "New" } })).body.category).toBe("SERVER");
+  });
+
+  it("keeps the category that an earlier operation set", async () => {
+    const { patch } = await makeItem();
+    const { body } = await patch(
+      { op: "replace", path: "/category", value: "SERVER" },
+      { op: "replace", path: "/", value: { title: "New" } },
+    );
+    expect(body.category).toBe("SERVER");
+  });
+
+  it("ignores the read-only attributes of the value, so that clients can send an Item back as they read it", async () => {
+    const { before, patch } = await makeItem({ ...LOGIN, fields: [{ id: "x", value: "1" }] });
+    const { body } = await patch({
+      op: "replace",
+      path: "/",
+      value: { ...before, title: "New", version: 77, state: "ARCHIVED" },
+    });
+    expect(body).toEqual({ ...before, title: "New", version: 2, updatedAt: body.updatedAt });
+  });
+
+  it("is the state to which later operations apply", async () => {
+    const { patch } = await makeItem({ ...LOGIN, tags: ["a"] });
+    const { body } = await patch(
+      { op: "replace", path: "/", value: { title: "New", tags: ["x"] } },
+      { op: "add", path: "/tags/-", value: "y" },
+    );
+    expect(body.tags).toEqual(["x", "y"]);
+  });
+
+  it("refuses a value that names another vault than the path", async () => {
+    const { patch } = await makeItem();
+    const value = { ...LOGIN, vault: { id: crypto.randomUUID() } };
+    expect((await patch({ op: "replace", path: "/", value })).status).toBe(400);
+  });
+});
+
+describe("a section that a field names", () => {
+  const named = { ...LOGIN, fields: [{ id: "f", section: { id: "s" }, value: "x" }], sections: [{ id: "s", label: "before" }] };
+  const label = { op: "replace", path: "/sections/s/label", value: "after" };
+
+  it("is declared again, without its label, when the sections are replaced, and the next operation can name it", async () => {
+    const { patch } = await makeItem(named);
+    const { status, body } = await patch({ op: "replace", path: "/sections", value: [] }, label);
+    expect([status, body.sections]).toEqual([200, [{ id: "s", label: "after" }]]);
+  });
+
+  it("is declared when the field gets it, and the next operation can name it", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ id: "f", value: "x" }] });
+    const { body } = await patch({ op: "add", path: "/fields/f/section", value: { id: "s" } }, label);
+    expect(body.sections).toEqual([{ id: "s", label: "after" }]);
+  });
+
+  it("is gone for the next operation when it was removed", async () => {
+    const { patch } = await makeItem(named);
+    expect((await patch({ op: "remove", path: "/sections/s" }, label)).status).toBe(400);
+  });
+});
+
+describe("PATCH with generate", () => {
+  const field = { id: "p", purpose: "PASSWORD" };
+  const recipe = { length: 6, characterSets: ["DIGITS"] };
+
+  it("generates a value for an added field without a value", async () => {
+    const { patch } = await makeItem();
+    const { body } = await patch({ op: "add", path: "/fields", value: { ...field, generate: true, recipe } });
+    expect(body.fields).toMatchObject([{ value: expect.stringMatching(/^\d{6}$/), entropy: 19.93 }]);
+  });
+
+  it("generates a value for an existing field without a value, by its attributes generate and recipe", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [field] });
+    const { body } = await patch(
+      { op: "add", path: "/fields/p/generate", value: true },
+      { op: "add", path: "/fields/p/recipe", value: recipe },
+    );
+    expect(body.fields[0].value).toMatch(/^\d{6}$/);
+  });
+
+  it("does not change a field that has a value", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ ...field, value: "mine" }] });
+    expect((await patch({ op: "add", path: "/fields/p/generate", value: true })).body.fields[0].value).toBe("mine");
+  });
+
+  it("replaces a value that an earlier operation removes (contract 7.7)", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ ...field, generate: true }] });
+    const rotate = async () =>
+      (
+        await patch(
+          { op: "remove", path: "/fields/p/value" },
+          { op: "add", path: "/fields/p/generate", value: true },
+          { op: "add", path: "/fields/p/recipe", value: { length: 64 } },
+        )
+      ).body.fields[0].value;
+    const [first, second] = [await rotate(), await rotate()];
+    expect([first.length, second.length, first === second]).toEqual([64, 64, false]);
+  });
+
+  it("is not stored: a later removal of the value generates no new one", async () => {
+    const { patch } = await makeItem({ ...LOGIN, fields: [{ ...field, generate: true }] });
+    const { body } = await patch({ op: "remove", path: "/fields/p/value" });
+    expect(body.fields[0].value).toBe("");
   });
 });
