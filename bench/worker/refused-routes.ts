@@ -1,5 +1,6 @@
 import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
-import { claimsOf, headerOf, type Key, newKey, sign } from "../../test/support/access-tokens.ts";
+import { claimsOf, newKey } from "../../test/support/access-tokens.ts";
+import { headerOf, type SigningKey, signToken } from "../../test/support/workload-tokens.ts";
 import { type Credential, pathOf, refusalsWith } from "../../test/support/worst/refusals.ts";
 import { ownVault } from "../../test/support/worst/world.ts";
 import type { BenchRoute } from "./baselines.ts";
@@ -7,10 +8,10 @@ import { worldOf } from "./worst-routes.ts";
 
 /** The routes of `npm run limits` for requests that are refused because of who sends them. */
 
-let key: Key | undefined;
+let key: SigningKey | undefined;
 
 /** The key of the team of Cloudflare Access that bench/wrangler.toml names. The `fetch` of this isolate serves its key set. */
-async function keyOfTeam(issuer: string): Promise<Key> {
+async function keyOfTeam(issuer: string): Promise<SigningKey> {
   if (key) return key;
   const made = (key = await newKey());
   const { fetch } = globalThis;
@@ -27,7 +28,7 @@ const refusalsOf = (env: Env) =>
     tokenOf: async (email) => {
       const issuer = `https://${env.ACCESS_TEAM}.cloudflareaccess.com`;
       const own = await keyOfTeam(issuer);
-      return sign(headerOf(own), claimsOf({ issuer, audience: env.ACCESS_AUD }, email), own);
+      return signToken(headerOf(own), claimsOf({ issuer, audience: env.ACCESS_AUD }, email), own);
     },
   });
 

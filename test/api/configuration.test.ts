@@ -159,6 +159,38 @@ const MALFORMED: readonly Malformed[] = [
   ["METRICS_TOKEN", env.ADMIN_TOKEN],
 ];
 
+const TEAM_RULE = "ACCESS_TEAM is not the name of a team, or its cloudflareaccess.com address";
+const AUD_RULE = "ACCESS_AUD is not 64 hexadecimal digits in lower case";
+const SECRET_RULE = "OIDC_CLIENT_SECRET is a placeholder, or not 1 to 1,024 printable ASCII characters";
+const AUD = "0123456789abcdef".repeat(4);
+const NO_TEAMS = `Canary canary.example.com http://canary.cloudflareaccess.com https://canary.cloudflareaccess.com.attacker.test
+  https://canary.cloudflareaccess.com/cdn-cgi https://attacker.test/.cloudflareaccess.com https://canary a.canary -canary
+  http://canary:8080 http://127.0.0.1 https://127.0.0.1:8080 http://10.0.0.1:8080`.split(/\s+/);
+
+const SIGN_INS = ["ACCESS_TEAM", "ACCESS_AUD", "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] as const;
+const ISSUER = "https://login.canary.dev";
+
+/** Half a configuration of a sign-in: the values of `SIGN_INS`, and what /health says. */
+const HALVES: readonly (readonly [values: readonly (string | undefined)[], message: string])[] = [
+  ...[undefined, ""].map((none) => [["canary", none], "ACCESS_TEAM is set without ACCESS_AUD"] as const),
+  ...[undefined, ""].map((none) => [[none, AUD], "ACCESS_AUD is set without ACCESS_TEAM"] as const),
+  ...[" canary", ...NO_TEAMS].map((team) => [[team, AUD], TEAM_RULE] as const),
+  ...[AUD.slice(1), `${AUD}0`, AUD.toUpperCase(), ` ${AUD}`, "canary"].map((aud) => [["canary", aud], AUD_RULE] as const),
+  ...(
+    [
+      [ISSUER, undefined, "canary", "OIDC_ISSUER is set without OIDC_CLIENT_ID"],
+      ["", "canary", "canary", "OIDC_CLIENT_ID is set without OIDC_ISSUER"],
+      [ISSUER, "canary", undefined, "OIDC_ISSUER is set without the secret OIDC_CLIENT_SECRET"],
+      ["http://login.canary.dev", "canary", "canary", "OIDC_ISSUER does not begin with https://"],
+      ["https://10.0.0.1", "canary", "canary", "OIDC_ISSUER names no host by its full domain name"],
+      ["https://login.canary.dev/a b", "canary", "canary", "OIDC_ISSUER is not a URL"],
+      [ISSUER, "canary\n", "canary", "OIDC_CLIENT_ID is not 1 to 1,024 printable ASCII characters"],
+      [ISSUER, "canary", "replace-me", SECRET_RULE],
+      [ISSUER, "canary", "canary é", SECRET_RULE],
+    ] as const
+  ).map(([issuer, id, secret, message]) => [[undefined, undefined, issuer, id, secret], message] as const),
+];
+
 const sharedVault = shareVault();
 
 /** Expects that every route below /v1 answers 503. */
@@ -193,6 +225,15 @@ describe("a malformed setting or secret", () => {
     const { body } = await send("GET", "/health", { env: bindings as unknown as Partial<Env> });
     const messages = body.dependencies.map(({ message }: { message: string }) => message).join("\n");
     for (const name of Object.keys(bindings)) expect(messages.match(new RegExp(`\\b${name}\\b`, "g"))).toEqual([name]);
+  });
+
+  it.each(HALVES)("of a sign-in makes each sign-in a 503 too, and no value is told: %j", async (values, message) => {
+    const bindings = Object.fromEntries(SIGN_INS.map((name, place) => [name, values[place]])) as Partial<Env>;
+    await expectMisconfigured(bindings);
+    for (const path of ["/console/session", "/console/sign-ins"])
+      expect(outcome(await send("POST", path, { body: {}, headers: CONSOLE, env: bindings }))).toEqual([503, "misconfigured"]);
+    expect(await readDependency("settings", bindings)).toEqual({ service: "settings", status: "ERROR", message });
+    expect((await send("GET", "/health", { env: bindings })).text).not.toMatch(/canary|attacker|0123456789/i);
   });
 
   it("may be a missing binding: each is named", async () => {

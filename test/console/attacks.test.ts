@@ -80,14 +80,6 @@ describe("a cookie", () => {
       expect((await send("GET", "/v1/vaults", { origin })).status).toBe(401);
     },
   );
-
-  it("is no code, and a code is no cookie", async () => {
-    const { code } = (await client(token)("POST", "/v1/sign-in-codes")).body;
-    expect((await browser(undefined)("POST", "/console/session", { body: { code: cookie } })).status).toBe(401);
-    expect(await statusesOf(code)).toEqual([401, 401, 401]);
-    await signIn({ code });
-    expect(await statusesOf(cookie)).toEqual([200, 200, 200]);
-  });
 });
 
 describe("what D1 has", () => {
@@ -194,7 +186,6 @@ describe("a session", () => {
 const countOf = (owner: string | null) =>
   env.DB.prepare("SELECT count(*) AS rows FROM sessions WHERE token_id IS ?1").bind(owner).first("rows");
 
-/** Gives an owner 150 rows of sessions. */
 const fillSessions = (owner: string | null) => {
   const rows = Array.from({ length: 150 }, (_, place) => [crypto.randomUUID(), Date.now() + place]);
   const insert = env.DB.prepare("INSERT INTO sessions SELECT value ->> 0, ?2, value ->> 1, 'k1', '' FROM json_each(?1)");

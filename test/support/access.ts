@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, vi } from "vitest";
-import { type Key, newKey, newTeam, type Team, teamOf, tokenOf } from "./access-tokens.ts";
+import { newKey, newTeam, type Team, teamOf, tokenOf } from "./access-tokens.ts";
 import { browser } from "./console.ts";
 import { admin, type Permission, type Reply } from "./service.ts";
+import type { SigningKey } from "./workload-tokens.ts";
 
 /** Signs in by teams of Cloudflare Access (access-tokens.ts). `fetch` of the isolate serves their key sets. */
 
@@ -29,7 +30,7 @@ export const signInByAccess = (team: Pick<Team, "env">, token: string, session?:
 /** A team for the tests of a file. Out: signs in somebody with its Access. In: the email, and bindings that replace the Worker's own. */
 export function serveTeam(): (email: string, bindings?: Partial<Env>) => Promise<Reply> {
   serveTeams();
-  let team: Team, key: Key;
+  let team: Team, key: SigningKey;
   beforeAll(async () => {
     key = await newKey();
     team = newTeam(key);
@@ -39,7 +40,6 @@ export function serveTeam(): (email: string, bindings?: Partial<Env>) => Promise
 
 export const newEmail = (): string => `${crypto.randomUUID()}@example.com`;
 
-/** Adds a person. */
 export async function addPerson(vaults: Record<string, Permission> = {}): Promise<{ id: string; email: string }> {
   const { status, body } = await admin("POST", "/v1/admin/people", { body: { email: newEmail(), vaults } });
   if (status !== 200) throw new Error(`the person was not added: ${status}`);
