@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
 import type { Operation } from "../../src/model/operation.ts";
 import {
@@ -13,7 +13,6 @@ import {
 import { holdCommits, inOneGroup } from "../support/group.ts";
 import { admin, type Client, freshVault, LOGIN, type Reply } from "../support/service.ts";
 import { kindOf } from "../support/versions.ts";
-import { restoreWaits, skipWaits } from "../support/waits.ts";
 
 /** Group commits: operations that share a commit do not affect each other (docs/consistency.md, A write). */
 
@@ -25,10 +24,7 @@ beforeEach(async () => {
   ({ vault, items, call } = await freshVault());
 });
 
-afterEach(restoreWaits);
-
 const d1Error = new Error("D1_ERROR: Network connection lost.");
-const wroteRows = (results: D1Result[]) => results.some((result) => result.meta.rows_written > 0);
 
 /** Runs the requests so that all share one commit, after that of another request. In: the hooks of the coordinator's D1. */
 const together = async (hooks: Hooks, ...requests: readonly (() => Promise<Reply>)[]): Promise<readonly Reply[]> =>
@@ -77,26 +73,6 @@ describe("one operation that arrives twice in a group", () => {
     expect((await Promise.all([first, ...group])).map((reply) => reply.status)).toEqual([200, 200, 200]);
     const titles = (await call("GET", items)).body.map((item: { title: string }) => item.title);
     expect(titles.toSorted()).toEqual(["Doubled", "Innocent", "Login"]);
-  });
-});
-
-describe("a write whose outcome is unknown", () => {
-  it("is answered 503 `uncertain` without Retry-After, because a repeated request might take effect twice", async () => {
-    let down = false;
-    skipWaits();
-    const before = () => {
-      if (down) throw d1Error;
-    };
-    const after = (results: D1Result[]) => {
-      down ||= wroteRows(results);
-      if (down) throw d1Error;
-    };
-    await rebindCoordinator(vault, { DB: wrapDatabase(env.DB, { before, after }) });
-    const { status, headers, body } = await call("POST", items, { body: LOGIN });
-    expect([status, headers.get("Retry-After")]).toEqual([503, null]);
-    expect(body.message).toMatch(/may have taken effect/);
-    await rebindCoordinator(vault, { DB: env.DB });
-    expect((await call("GET", items)).body).toHaveLength(1);
   });
 });
 

@@ -22,15 +22,6 @@ async function filledCache() {
 const RENAME = [{ op: "replace", path: "/title", value: "New" }];
 
 describe("a coordinator with a filled cache", () => {
-  it("refuses a revoked token, and writes nothing", async () => {
-    const { vault, path, call } = await filledCache();
-    const { id, token } = await makeToken({ [vault]: "rw" });
-    expect((await client(token)("PATCH", path, { body: RENAME })).status).toBe(200);
-    expect((await admin("DELETE", `/v1/admin/tokens/${id}`)).status).toBe(204);
-    expect((await client(token)("PATCH", path, { body: RENAME })).status).toBe(401);
-    expect((await call("GET", path)).body.version).toBe(2);
-  });
-
   it("refuses only the operation of a revoked token in a group; the others take effect", async () => {
     const { vault, path, call } = await filledCache();
     const { id, token } = await makeToken({ [vault]: "rw" });
