@@ -58,6 +58,7 @@ describe("a message undoes", () => {
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 780 });
       await press(page, "Favorite");
+      await toast(page, "Added to favorites").waitFor(); // The message before it has an Undo too.
       await button(page, "Undo").press("Enter");
       await toast(page, "Removed from favorites").waitFor();
       expect([width, await focused(page)]).toEqual([width, "Before"]);
