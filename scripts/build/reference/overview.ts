@@ -1,10 +1,10 @@
 import type { Document, Header, Response, SecurityScheme } from "../../../src/api/openapi/types.ts";
 import { resolve } from "../document.ts";
 import { type Html, html, joined } from "./html.ts";
-import type { Found, OnPage, Page } from "./page.ts";
 import { prose } from "./prose.ts";
 import { row } from "./schema.ts";
 import { TASKS } from "./tasks.ts";
+import type { Found, OnPage, Page } from "./types.ts";
 
 /** The first page of the reference: tasks, ways to authorize, and every header. */
 

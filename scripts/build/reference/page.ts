@@ -8,35 +8,12 @@ import { kindsOf, methodOf, operationArticle } from "./operation.ts";
 import { inline, ruleHref } from "./prose.ts";
 import { overview } from "./overview.ts";
 import { namedSchema } from "./schema.ts";
+import type { Found, OnPage, Page } from "./types.ts";
 
 /**
  * The reference of the API, as static pages: one for each group of operations, and one each for errors, schemas and the contract. They can
  * be read without their script, which adds the search, the buttons that copy, and trials on this machine (browser/reference.ts).
  */
-
-/** A page, and what the search finds in it. */
-export interface Page {
-  readonly path: string;
-  readonly title: string;
-  readonly description?: string;
-  readonly content: Html;
-  readonly operations?: readonly Placed[];
-  /** Links to its parts, for the navigation. */
-  readonly parts?: readonly Html[];
-  readonly found: readonly Found[];
-}
-
-/** An operation and the path of its page. */
-export type OnPage = readonly [operation: Placed, path: string];
-
-/** An entry of the search, as `search.json` has it. `more` is found and not shown. */
-export type Found = readonly [
-  kind: "task" | "operation" | "schema" | "error" | "header" | "rule",
-  title: string,
-  detail: string,
-  href: string,
-  more?: string,
-];
 
 /** `Admin: vaults` → `/docs/admin-vaults/`. */
 const addressOf = (title: string): string => `/docs/${title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}/`;

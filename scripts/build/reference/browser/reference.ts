@@ -1,4 +1,4 @@
-import type { Found } from "../page.ts";
+import type { Found } from "../types.ts";
 
 /** The script of the reference pages: the search, the buttons that copy, and trials against a service on this machine. */
 
