@@ -90,16 +90,25 @@ const describe = ({ path, line, kind, original, replacement }: Mutation): string
   `${path}:${line}  ${kind}: ${oneLine(original)} → ${oneLine(replacement)}`;
 
 let tester: ChildProcess | undefined;
-const endTester = (): void => {
-  // With the processes of workerd that it started.
+process.once("exit", endTester);
+
+function startTester(): ChildProcess {
+  const started = fork("scripts/mutants/tester.ts", { detached: true, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  started.once("exit", (status) => {
+    if (status !== null) throw new Error(`The tester ended with ${status}.`);
+  });
+  return started;
+}
+
+/** Kills the tester and the processes of workerd that it started. */
+function endTester(): void {
   if (tester?.pid !== undefined) process.kill(-tester.pid, "SIGKILL");
   tester = undefined;
-};
-process.once("exit", endTester);
+}
 
 /** Runs tests. Returns "time" when they take too long. */
 async function noticedByTests(run: Run): Promise<"tests" | "time" | "nothing"> {
-  tester ??= fork("scripts/mutants/tester.ts", { detached: true, stdio: "ignore", execArgv: process.execArgv });
+  tester ??= startTester();
   tester.send(run);
   const signal = AbortSignal.timeout(MINUTES_MAX * 60_000);
   try {

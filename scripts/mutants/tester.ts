@@ -13,6 +13,7 @@ export interface Run {
 }
 
 const vitest = await createVitest("test", { watch: false, bail: 1, reporters: ["dot"] });
+await vitest.standalone();
 let before: string | undefined;
 
 /** Returns whether a test failed. The run ends with the first failure. */
