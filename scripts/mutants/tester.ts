@@ -23,7 +23,7 @@ class ShortestFirst extends BaseSequencer {
 }
 
 const sequence = { sequencer: ShortestFirst };
-const vitest = await createVitest("test", { watch: false, bail: 1, reporters: ["dot"], sequence });
+const vitest = await createVitest("test", { watch: false, bail: 1, maxWorkers: 1, reporters: ["dot"], sequence });
 await vitest.standalone();
 let before: string | undefined;
 
