@@ -113,7 +113,7 @@ let tester: ChildProcess | undefined;
 process.once("exit", endTester);
 
 function startTester(): ChildProcess {
-  const started = fork("scripts/mutants/tester.ts", { detached: true, stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const started = fork("scripts/mutants/tester.ts", { detached: true, stdio: ["ignore", "ignore", "ignore", "ipc"] });
   started.once("exit", (status) => {
     if (status !== null) throw new Error(`The tester ended with ${status}.`);
   });
