@@ -19,10 +19,10 @@ const TESTS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries({
     "src/vault/apply": "api/items. api/idempotency api/repeats api/versions api/patch. promises/concurrency",
     "src/vault/patch": "api/patch api/items-fields api/item-scopes api/items-generate",
-    "src/vault/history": "api/versions api/deleted-items api/archive promises/expiry promises/versions",
-    "src/vault/items": "api/items api/versions api/deleted-items api/patch. files/versions",
+    "src/vault/history": "api/versions api/archive promises/expiry promises/versions",
+    "src/vault/items": "api/items api/versions api/archive api/patch. files/versions",
     "src/vault/queue": "pure/queue promises/coordinator promises/group promises/concurrency",
-    "src/vault/versions": "api/versions promises/expiry promises/versions api/deleted-items",
+    "src/vault/versions": "api/versions promises/expiry promises/versions api/archive",
     "src/vault/coordinator": "promises/coordinator promises/vault-deletion promises/costs api/vaults",
     "src/vault/webhooks": "api/webhooks promises/webhook-delivery",
     "src/vault/working": "api/quotas api/limits api/work-bytes promises/growth",
@@ -33,7 +33,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
     "src/store/commit/cache": "promises/row-cache promises/costs",
     "src/store/commit/snapshot": "promises/row-cache api/items. files/versions files/writes",
     "src/store/commit/":
-      "proof/refused-rows proof/unknown api/items. api/versions api/vaults api/deleted-items promises/expiry promises/versions",
+      "proof/refused-rows proof/unknown api/items. api/versions api/vaults api/archive promises/expiry promises/versions",
     "src/store/backup/prune": "backup/pruning",
     "src/store/backup/cut": "pure/backup-parts backup/slices backup/changes",
     "src/store/backup/manifest": "pure/vectors backup/chain backup/restore-refused",
