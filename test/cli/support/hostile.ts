@@ -4,8 +4,8 @@ import { startServer } from "./api.ts";
 
 /** A service that answers each request in the shape of the API's document, with a text for terminals in every text. */
 
-/** Sets the title of a terminal, clears it, and turns the direction of the text around. */
-export const HOSTILE = "x\u001B]0;owned\u0007\u001B[2J\u009B31m\u202Ey";
+/** Begins a line of its own, sets the title of a terminal, clears it, and turns the direction of the text around. */
+export const HOSTILE = "x\nforged\u001B]0;owned\u0007\u001B[2J\u009B31m\u202Ey";
 
 /** What a terminal obeys or hides, but for line feeds and tabs. */
 export const OBEYED = /[^\P{C}\n\t\u200D]/u;
@@ -52,7 +52,7 @@ export function hostileValue(from: Schema): unknown {
 function bodyOf(type: string, { schema }: MediaType): string {
   const value = hostileValue(schema);
   if (type === "text/event-stream")
-    return `event: ${HOSTILE}\nid: 1\ndata: ${JSON.stringify({ type: HOSTILE, item: HOSTILE, actor: HOSTILE, at: HOSTILE })}\n\n`;
+    return `event: ${HOSTILE.replace("\n", "")}\nid: 1\ndata: ${JSON.stringify({ type: HOSTILE, item: HOSTILE, actor: HOSTILE, at: HOSTILE })}\n\n`;
   return type.includes("json") ? JSON.stringify(value) : String(value);
 }
 

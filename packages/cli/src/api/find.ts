@@ -35,7 +35,7 @@ export function onlyOne<T extends Named>(found: readonly T[], what: string, name
   const shown = JSON.stringify(printable(name));
   if (!first) throw new CliError(`There is no ${what} ${shown}${where}`, { exit: "notFound", ...(hint && { hint }) });
   if (others.length === 0) return first;
-  const ids = found.map(({ id }) => `  ${id}`).join("\n");
+  const ids = found.map(({ id }) => `  ${printable(id)}`).join("\n");
   throw new CliError(`Several ${what}s are named ${shown}`, { exit: "conflict", hint: `Use an id:\n${ids}` });
 }
 
@@ -164,8 +164,10 @@ async function adviceForTitle(client: Client, vault: string, name: string): Prom
     () => [],
   );
   const archived = items.find((item) => item.title === name && item.state === "ARCHIVED");
-  if (archived)
-    return `An archived item has this title: use its id ${archived.id}, or run \`item-vault item unarchive ${archived.id}\`.`;
+  if (archived) {
+    const id = printable(archived.id);
+    return `An archived item has this title: use its id ${id}, or run \`item-vault item unarchive ${id}\`.`;
+  }
   const titles = items.map(({ title }) => title).filter((title) => title !== name);
   return adviceForName(titles, name, "`item-vault item list` lists the items of a vault, with --deleted the deleted ones.");
 }

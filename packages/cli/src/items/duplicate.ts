@@ -5,6 +5,7 @@ import type { ItemPath } from "../api/find.ts";
 import type { FileInfo, Item } from "../api/shapes.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
 import { hashOf, measured, openContent, upload } from "../files/content.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
@@ -30,7 +31,9 @@ export async function loadItem(client: Client, path: ItemPath): Promise<Loaded> 
 export async function duplicate(io: Io, client: Client, source: Loaded, vault: string): Promise<Loaded> {
   const { brokenFiles } = source.item;
   if (brokenFiles)
-    throw new CliError(`The item has files that cannot be decrypted: ${brokenFiles.join(", ")}. Delete them before a copy`);
+    throw new CliError(
+      `The item has files that cannot be decrypted: ${brokenFiles.map(printable).join(", ")}. Delete them before a copy`,
+    );
   const body = { ...writableOf(source.item), vault: { id: vault } };
   const { data: made } = await client.call("POST /v1/vaults/{vault}/items", { path: { vault }, body });
   const path = { vault, item: made.id };

@@ -1,6 +1,7 @@
 import type { Client, Policy, Resolved } from "@item-vault/client";
 import { parseReference } from "@item-vault/model/reference";
 import { CliError, type Exit, exitOfStatus } from "../frame/failure.ts";
+import { printable } from "../frame/printable.ts";
 
 /** The values of references, fetched with one request for each 100 of them. */
 
@@ -13,9 +14,10 @@ export async function resolveAll(client: Client, references: readonly string[], 
   const resolved = await client.resolve(references, policy);
   const refused = resolved.filter((entry) => !("value" in entry) || entry.encoding !== undefined);
   if (refused.length === 0) return new Map(resolved.map((entry) => [entry.reference, (entry as { value: string }).value]));
-  const lines = refused.map(
-    (entry) =>
+  const lines = refused.map((entry) =>
+    printable(
       `${entry.reference}: ${"status" in entry ? entry.message : "is a binary file, which `item-vault read -o FILE` writes"}`,
+    ),
   );
   const hint = refused.map((entry) => adviceFor(entry)).find((text) => text !== undefined);
   throw new CliError(lines.join("\n"), { exit: exitOf(refused), ...(hint && { hint }) });

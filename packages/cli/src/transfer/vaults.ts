@@ -3,7 +3,7 @@ import { parseId } from "@item-vault/model/ids";
 import { brokenIn, type ServiceVault } from "@item-vault/transfer/service";
 import { adviceForName } from "../frame/advice.ts";
 import { CliError } from "../frame/failure.ts";
-import { plural } from "../frame/printable.ts";
+import { plural, printable } from "../frame/printable.ts";
 
 /** The vaults that an import or an export names. */
 
@@ -46,7 +46,7 @@ export function chooseVault(vaults: readonly ServiceVault[], wanted: string, unr
     many ? "Several vaults have this name" : `There is no vault ${JSON.stringify(wanted)} that the token reads`,
     {
       exit: many ? "conflict" : "notFound",
-      hint: many ? `Use an id:\n${named.map((vault) => `  ${vault.id}`).join("\n")}` : absent,
+      hint: many ? `Use an id:\n${named.map(({ id }) => `  ${printable(id)}`).join("\n")}` : absent,
     },
   );
 }
