@@ -266,7 +266,7 @@ const [WHOLE, BROKEN] = [ITEM, FILE];
 const item = (id: string) => ({ id, title: "One", vault: { id: VAULT }, tags: [], fields: [], files: [] });
 const json = (body: unknown, headers = {}, status = 200) => new Response(JSON.stringify(body), { status, headers });
 
-/** A copy of one vault that is read by `answer`. In: what answers the path of a request. */
+/** Starts a copy of one vault that is read by `answer`, which answers the path of a request. */
 function readingFrom(answer: (path: string) => Response) {
   const copy = createCopy(sealer);
   const vault = createVault(VAULT, ROW);
