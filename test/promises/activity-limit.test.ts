@@ -21,9 +21,10 @@ let sequence = 0;
 /** An id that is newer than those before, and by which a flush looks at the bytes of its log. */
 const nextId = () => operationId(Date.now() + sequence++, new Uint8Array(10));
 
-/** Moves the clock on until the next id is so many milliseconds after the begin of a smallest cell. */
-const moveInCell = (milliseconds: number): void =>
-  advanceClock((milliseconds + SMALLEST_CELL_MS - ((Date.now() + sequence) % SMALLEST_CELL_MS)) % SMALLEST_CELL_MS);
+/** Moves the next id on, until it is so many milliseconds after the begin of a smallest cell. */
+function moveInCell(milliseconds: number): void {
+  sequence += (milliseconds + SMALLEST_CELL_MS - ((Date.now() + sequence) % SMALLEST_CELL_MS)) % SMALLEST_CELL_MS;
+}
 
 const ITEMS = Array.from({ length: 25 }, () => crypto.randomUUID());
 
@@ -42,6 +43,12 @@ const entryOf = (log: string, extra: Partial<Activity> = {}): Activity => ({
 });
 
 const reads = (log: string, count: number) => Array.from({ length: count }, () => entryOf(log));
+
+/** More entries than a log keeps. They begin a cell, because the few entries before its end would go into a larger cell, which stays. */
+function flood(make: () => Activity): Activity[] {
+  moveInCell(0);
+  return Array.from({ length: 1_200 }, make);
+}
 
 const ofAdmin = (extra: Partial<Activity>) => entryOf(NOWHERE, { actor: "admin", resource: "TOKEN", ...extra });
 
@@ -87,7 +94,11 @@ describe("a flood of reads and denials", () => {
     const below = (await client(noisy.token)("POST", "/v1/tokens", { body: { name: "below", vaults: {} } })).body;
     const quiet = [reads(parent.id, 300), reads(sibling.id, 300)];
     await deliver(quiet.flat(), bindings);
-    for (const { id } of [noisy, below]) await deliver(reads(id, 1_200), bindings);
+    for (const { id } of [noisy, below])
+      await deliver(
+        flood(() => entryOf(id)),
+        bindings,
+      );
     for (const entries of quiet) expect(await segmentIds(entries[0]!.log)).toEqual(entries.map(({ id }) => id));
     const bytes = await Promise.all([parent, sibling, noisy, below].map(({ id }) => bytesOf(id)));
     expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(MOST_BYTES + 200_000);
@@ -100,7 +111,7 @@ describe("a flood of reads and denials", () => {
 
   it("of one log does not shorten another log", async () => {
     const [a, b] = [await freshVault(), await freshVault()];
-    await deliver([...reads(b.vault, 50), ...reads(a.vault, 1_200)], bindings);
+    await deliver([...reads(b.vault, 50), ...flood(() => entryOf(a.vault))], bindings);
     expect((await segmentEntries(a.vault)).length).toBeLessThan(1_100);
     expect(await segmentEntries(b.vault)).toHaveLength(50);
   });
@@ -110,7 +121,7 @@ describe("a flood of reads and denials", () => {
     ["refused sign-ins", { result: "DENY", resource: "SESSION", action: "CREATE" }],
     ["reads", {}],
     ["sign-ins of a token", { resource: "SESSION", action: "CREATE", actor: crypto.randomUUID() }],
-  ])("of %s in the log of the admin is bounded, and pushes out no entry of another kind", async (_, flood) => {
+  ])("of %s in the log of the admin is bounded, and pushes out no entry of another kind", async (_, extra) => {
     const kinds = [
       ofAdmin({ action: "CREATE" }),
       ofAdmin({}),
@@ -118,7 +129,7 @@ describe("a flood of reads and denials", () => {
       ofAdmin({ action: "CREATE", resource: "SESSION" }),
     ];
     await deliver(kinds, bindings);
-    const entries = Array.from({ length: 1_200 }, () => ofAdmin(flood));
+    const entries = flood(() => ofAdmin(extra));
     await deliver(entries, bindings);
     const others = kinds.filter((one) => kind(one) !== kind(entries[0]!)).map(({ id }) => id);
     const left = await idsInLog(NOWHERE);
@@ -131,7 +142,7 @@ describe("a flood of reads and denials", () => {
     const gapOf = async (query = "") => (await call("GET", `/v1/activity${query}`)).headers.get("Item-Vault-Log-Gap");
     await deliver(reads(vault, 100), bindings);
     expect(await gapOf()).toBeNull();
-    const more = reads(vault, 1_200);
+    const more = flood(() => entryOf(vault));
     await deliver(more, bindings);
     const left = new Set(await idsInLog(vault));
     const last = new Date(timeOf(more.findLast(({ id }) => !left.has(id))!.id)).toISOString();
@@ -151,7 +162,7 @@ describe("a flood of reads and denials", () => {
 
   it("loses nothing: what a log drops is in the export", async () => {
     const { vault } = await freshVault();
-    const entries = reads(vault, 1_200);
+    const entries = flood(() => entryOf(vault));
     await deliver(entries, bindings);
     const exported = await exportedIds(vault);
     expect(entries.filter(({ id }) => !exported.includes(id))).toEqual([]);
@@ -160,7 +171,7 @@ describe("a flood of reads and denials", () => {
 
   it("loses nothing when R2 does not take what the log drops: the log keeps it until R2 does", async () => {
     const { vault } = await freshVault();
-    const entries = reads(vault, 1_200);
+    const entries = flood(() => entryOf(vault));
     const FILES = wrapBucket({ put: () => Promise.reject(new Error("R2")) });
     await deliver(entries, { ...bindings, FILES });
     expect(await segmentEntries(vault)).toHaveLength(1_200);
@@ -175,7 +186,10 @@ describe("a flood of reads and denials", () => {
     await deliver(reads(vault, 64), { ...bindings, DB: db });
     // Two rows at the end of a cell of four seconds.
     expect([count.calls, count.rowsWritten <= 2]).toEqual([1, true]);
-    await deliver(reads(vault, 1_200), bindings);
+    await deliver(
+      flood(() => entryOf(vault)),
+      bindings,
+    );
     for (const place of [0, SMALLEST_CELL_MS - 32]) {
       const full = countingDatabase();
       moveInCell(place);
@@ -191,7 +205,10 @@ describe("a hand-over that the queue delivers again", () => {
     const old = [await messageOf(reads(vault, 20)), await messageOf(reads(vault, 20))];
     await deliverMessages([...old, ...old], bindings);
     expect(await segmentEntries(vault)).toHaveLength(40);
-    await deliver(reads(vault, 1_200), bindings);
+    await deliver(
+      flood(() => entryOf(vault)),
+      bindings,
+    );
     await deliverMessages(old, bindings);
     const exported = await exportedIds(vault);
     expect([exported.length, new Set(exported).size]).toEqual([1_241, 1_241]);
@@ -204,7 +221,7 @@ describe("the hourly clean-up", () => {
     const { id } = await makeToken({});
     const told = async () =>
       (await env.DB.prepare("SELECT count(*) AS n FROM logs WHERE vault_id IN (?, ?)").bind(vault, id).first<number>("n"))!;
-    await deliver([...reads(vault, 1_200), ...reads(id, 1_200)], bindings);
+    await deliver([...flood(() => entryOf(vault)), ...flood(() => entryOf(id))], bindings);
     expect(await told()).toBe(2);
     await admin("DELETE", `/v1/admin/vaults/${vault}`);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
