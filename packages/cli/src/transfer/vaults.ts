@@ -46,7 +46,7 @@ export function chooseVault(vaults: readonly ServiceVault[], wanted: string, unr
     many ? "Several vaults have this name" : `There is no vault ${JSON.stringify(wanted)} that the token reads`,
     {
       exit: many ? "conflict" : "notFound",
-      hint: many ? `Use an id:\n${named.map(({ id }) => `  ${printable(id)}`).join("\n")}` : absent,
+      hint: many ? `Use an id:\n${named.map((vault) => `  ${printable(vault.id)}`).join("\n")}` : absent,
     },
   );
 }
