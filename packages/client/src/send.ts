@@ -129,9 +129,7 @@ function queryOf(query: RequestOptions["query"] = {}): string {
 
 const HEADER = "Item-Vault-Bookmark";
 
-/**
- * How many a request may send: `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them.
- */
+/** How many a request may send: `bookmarks` in src/model/limits.ts, which this package cannot import. A test compares them. */
 const BOOKMARKS_MAX = 8;
 
 interface Bookmarks {

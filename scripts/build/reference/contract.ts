@@ -31,7 +31,7 @@ export function readContract(markdown: string): Contract {
   const rules: Rule[] = [];
   const occasions = new Map<string, Html>();
   const numbers = new Set([...markdown.matchAll(/^\*\*(\d+\.\d+)\*\* /gm)].map(([, number]) => number!));
-  /** The numbers of rules become links. That of a section of an RFC is none. */
+  /** Links the numbers of rules. The number of a section of an RFC gets no link. */
   const linked = (text: string): string =>
     text.replaceAll(/(?<!section |[\d.])\d+\.\d+(?!\.?\d)/g, (number) =>
       numbers.has(number) ? `<a href="${ruleHref(number)}">${number}</a>` : number,

@@ -65,7 +65,7 @@ const queryOf = ({ parameters }: Placed, isBytes: boolean): readonly (readonly [
 
 function curl(placed: Placed, { variable, json, isBytes }: Parts): string {
   const { method, path } = placed;
-  const query = queryOf(placed, isBytes).map(([name, value]) => `?${name}=${value}`);
+  const query = queryOf(placed, isBytes).map(([name, value], index) => `${index === 0 ? "?" : "&"}${name}=${value}`);
   const lines = [
     `curl -sS${method === "GET" ? "" : ` -X ${method}`} "$ITEM_VAULT_HOST${inShell(path)}${query.join("")}"`,
     ...(variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`]),

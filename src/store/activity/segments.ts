@@ -98,9 +98,7 @@ interface Line {
 /** An entry of a segment as it is stored. */
 export interface SegmentEntry extends Columns {
   readonly log: string;
-  /**
-   * The line with the remaining values. Undefined: the line is unreadable.
-   */
+  /** The line with the remaining values. Undefined: the line is unreadable. */
   readonly line: Line | undefined;
   readonly index: number;
 }

@@ -21,9 +21,7 @@ export interface Sync extends Reading, Listing {
 
 const EVENTS_MAX = 1000;
 const REFUSED_RETRY_MS = 60_000;
-/**
- * Interval of looks for a missing vault that the token can read. Its deletion is noticed at most this late (contract 15.6).
- */
+/** Interval of looks for a missing vault that the token can read. Its deletion is noticed at most this late (contract 15.6). */
 const ABSENT_SECONDS = 15;
 
 /** The state of a copy, whichever token is the newest. */

@@ -142,9 +142,7 @@ async function loadVariables(
   return { ...variables, ...Object.fromEntries(secrets) };
 }
 
-/**
- * Returns the dependencies that /health reports as faulty with these variables. A migration that the next start applies does not count.
- */
+/** Returns the dependencies that /health reports as faulty with these variables. A migration that the next start applies does not count. */
 async function faultsOf({ worker }: Host, variables: Readonly<Record<string, string>>): Promise<readonly Dependency[]> {
   const response = await worker.health(variables);
   const { dependencies } = (await response.json()) as { dependencies: readonly Dependency[] };
