@@ -11,6 +11,8 @@ interface Watched {
   readonly problems: string[];
   readonly expected: RegExp[];
   readonly allowed: RegExp[];
+  /** The addresses asked for since. An answer to a request of the test before, which arrives late, is no problem of this one. */
+  readonly requested: Set<string>;
 }
 
 const watched = new WeakMap<BrowserContext, Watched>();
@@ -29,6 +31,7 @@ const USUAL = [
   /^console\.error: Failed to load resource: .*\/v1\/events\?after=latest\)$/,
   /^console\.error: Failed to load resource: .* 404 .*\/v1\/admin\/vaults\/[^/]+\/webhooks\)$/,
 ];
+const FAILED_REQUEST = "console.error: Failed to load resource: ";
 const isUsual = (problem: string): boolean => USUAL.some((pattern) => pattern.test(problem));
 
 /**
@@ -37,7 +40,7 @@ const isUsual = (problem: string): boolean => USUAL.some((pattern) => pattern.te
  */
 export function watchProblems(context: BrowserContext, origins = watched.get(context)?.origins ?? []): void {
   const known = watched.has(context);
-  watched.set(context, { origins, problems: [], expected: [], allowed: [] });
+  watched.set(context, { origins, problems: [], expected: [], allowed: [], requested: new Set() });
   for (const page of context.pages()) accepting.delete(page);
   if (!known) listen(context);
 }
@@ -46,12 +49,14 @@ function listen(context: BrowserContext): void {
   const add = (problem: string): unknown => watched.get(context)!.problems.push(problem);
   context.on("console", (message) => {
     const problem = presentMessage(message);
-    if (!isUsual(problem)) add(problem);
+    const isLate = problem.startsWith(FAILED_REQUEST) && !watched.get(context)!.requested.has(message.location().url);
+    if (!isLate && !isUsual(problem)) add(problem);
   });
   context.on("weberror", (error) => add(`error: ${error.error().stack ?? error.error().message}`));
   context.on("request", (request) => {
     const url = request.url();
-    const { origins } = watched.get(context)!;
+    const { origins, requested } = watched.get(context)!;
+    requested.add(url);
     if (!LOCAL.test(url) && !origins.includes(new URL(url).origin)) add(`request: ${request.method()} ${url}`);
   });
   const watchPage = (page: Page): void => {
