@@ -22,10 +22,10 @@ interface Workflow {
 const { jobs } = parse(readFileSync(".github/workflows/release.yml", "utf8")) as Workflow;
 const step = jobs.publish.steps.find(({ name }) => name === "Publish what is not published yet")!.run!;
 
-/** Packs a package of one file. Out: the path of the packed file. */
-async function pack(name: string, content: string): Promise<string> {
+/** Packs a package of one file, and returns the path of the packed file. */
+async function pack(name: string, content: string, version = "1.0.0"): Promise<string> {
   const folder = mkdtempSync(join(root, "package-"));
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version }));
   writeFileSync(join(folder, "index.js"), content);
   mkdirSync(join(folder, "packed"));
   await run("npm", ["pack", "--silent", "--pack-destination=packed"], { cwd: folder });
@@ -52,8 +52,8 @@ const origin = () => `http://127.0.0.1:${(registry.address() as AddressInfo).por
 beforeAll(() => new Promise<void>((listening) => void registry.listen(0, "127.0.0.1", listening)));
 afterAll(() => void registry.close());
 
-/** Runs the step in a folder with packed files, as GitHub does. Out: its exit code and what it has printed. */
-async function publish(files: readonly string[]): Promise<{ code: number; output: string }> {
+/** Runs the step in a folder with packed files, as GitHub does for a tag. Returns its exit code and what it printed. */
+async function publish(files: readonly string[], tag = "v1.0.0"): Promise<{ code: number; output: string }> {
   const folder = mkdtempSync(join(root, "release-"));
   for (const [place, file] of files.entries()) writeFileSync(join(folder, `${place}.tgz`), readFileSync(file));
   writeFileSync(join(folder, ".npmrc"), `${origin().slice("http:".length)}/:_authToken=none`);
@@ -61,7 +61,7 @@ async function publish(files: readonly string[]): Promise<{ code: number; output
   // npm takes the registry of the script that runs this test from variables in small letters.
   const variables = Object.entries(process.env).filter(([name]) => !/^(npm_|GITHUB_|ACTIONS_|CI$)/i.test(name));
   const npm = { npm_config_registry: origin(), npm_config_cache: join(folder, "cache"), npm_config_fetch_retries: "0" };
-  const env = { ...Object.fromEntries(variables), HOME: folder, TMPDIR: folder, ...npm };
+  const env = { ...Object.fromEntries(variables), GITHUB_REF_NAME: tag, HOME: folder, TMPDIR: folder, ...npm };
   return await run("bash", ["-e", "-c", step], { cwd: folder, env }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
     (error: { code: number; stdout: string; stderr: string }) => ({ code: error.code, output: error.stdout + error.stderr }),
@@ -87,9 +87,9 @@ it("fails before it publishes anything when npm has the version of a package wit
   expect(requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
 });
 
-// It ends there, because npm gets what it signs a provenance with only on GitHub.
-it("publishes with a provenance what npm does not have", async () => {
-  const { code, output } = await publish([await pack("absent", "1")]);
+// npm ends there, because only GitHub gives it an identity that signs a provenance.
+it.each(["1.0.0", "1.0.0-rc.1"])("publishes version %s with a provenance when npm does not have it", async (version) => {
+  const { code, output } = await publish([await pack("absent", "1", version)], `v${version}`);
   expect(code).toBe(1);
   expect(output).toContain("provenance");
 });

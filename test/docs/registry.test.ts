@@ -78,7 +78,7 @@ describe("a package that is not published", () => {
   it.each([
     "npx --no item-vault read op://Demo/Database/password",
     "npx --no-install item-vault --help",
-    "npm install --global /item-vault-0.9.0.tgz",
+    "npm install --global /item-vault-1.0.0-rc.1.tgz",
     'npx --yes --package "${PACKAGE:?}" item-vault run -- ./deploy',
     "npm run deploy",
     "npx wrangler rollback",

@@ -184,7 +184,7 @@ export const webhookMessage = {
 
 export const adminHealth = {
   name: "Item Vault",
-  version: "0.9.0",
+  version: "1.0.0-rc.1",
   dependencies: [
     {
       service: "capacity",
@@ -198,6 +198,6 @@ export const adminHealth = {
 
 export const health = {
   name: "Item Vault",
-  version: "0.9.0",
+  version: "1.0.0-rc.1",
   dependencies: [{ service: "d1", status: "ACTIVE", message: "The database responds" }],
 };
