@@ -4,8 +4,8 @@
  * grows to its size.
  */
 import { randomUUID } from "node:crypto";
-import { fetchJson, send, setServer } from "./load.ts";
 import { admin, memoryOf, secret, startServer } from "./host-server.ts";
+import { fetchJson, send, setServer } from "./load.ts";
 import { median } from "./statistics.ts";
 
 const MINUTES = Number(process.argv[2] ?? 60);

@@ -5,14 +5,14 @@
  */
 import { spawn } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
+import { subscribe } from "node:diagnostics_channel";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { subscribe } from "node:diagnostics_channel";
 import { createTestHarness } from "wrangler";
+import { REQUESTS_PER_SECOND } from "../packages/transfer/src/pace.ts";
 import { buildPackages } from "../scripts/build/packages.ts";
 import { LOCAL } from "../scripts/wrangler.ts";
-import { REQUESTS_PER_SECOND } from "../packages/transfer/src/pace.ts";
 import { ENVIRONMENT } from "./environment.ts";
 
 const ITEMS = Number(process.argv[2] ?? 10_000);

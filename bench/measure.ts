@@ -1,7 +1,7 @@
 /** Measures operations and their baselines. */
 import { type CallCounts, countConcurrentCalls, countCalls } from "./counts.ts";
-import { type Baseline, FEW_CLIENTS, type Group, type Operation } from "./operations.ts";
 import type { BenchRequest } from "./load.ts";
+import { type Baseline, FEW_CLIENTS, type Group, type Operation } from "./operations.ts";
 import { medianRatio, runInterleaved, summarize } from "./statistics.ts";
 import { atLeast, type TargetResult } from "./tables.ts";
 

@@ -6,9 +6,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { unstable_startWorker as startWorker } from "wrangler";
 import { applyMigrations } from "../scripts/wrangler.ts";
 import { freePort } from "../test/deploy/support/free-port.ts";
-import { unstable_startWorker as startWorker } from "wrangler";
 import { fetchJson, ifChanged, runRound, setServer } from "./load.ts";
 import { createGroups, listItems, MIB } from "./operations.ts";
 import { createReferenceGroup } from "./references.ts";

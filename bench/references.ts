@@ -1,6 +1,6 @@
+import type { BenchRequest } from "./load.ts";
 /** Many references in one request, beside one GET of an Item. */
 import { type Baseline, FEW_CLIENTS, getItem, type Group } from "./operations.ts";
-import type { BenchRequest } from "./load.ts";
 import type { Vault } from "./server.ts";
 
 /** A request of 100 references may take this multiple of the time of one GET. */

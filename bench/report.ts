@@ -4,10 +4,10 @@ import type { Breakdown } from "./breakdown.ts";
 import type { BurstResult } from "./burst.ts";
 import { type CallCounts, REPEATED_PATCH } from "./counts.ts";
 import { ENVIRONMENT } from "./environment.ts";
-import type { LatencyResult } from "./latency.ts";
 import type { EventsResult } from "./events.ts";
-import type { NeighbourResult } from "./neighbours.ts";
+import type { LatencyResult } from "./latency.ts";
 import type { OperationResult, Throughput } from "./measure.ts";
+import type { NeighbourResult } from "./neighbours.ts";
 import type { ScalingResult } from "./scaling.ts";
 import { atMost, formatMet, formatNumber, formatTable, formatTargets, formatWithTarget, type TargetResult } from "./tables.ts";
 

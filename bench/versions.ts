@@ -1,6 +1,6 @@
+import type { BenchRequest } from "./load.ts";
 /** What keeping versions costs: the same writes with the default of VERSIONS_KEPT and with 0, in interleaved rounds. */
 import { type Baseline, FEW_CLIENTS, type Group, MANY_CLIENTS, patchItems, patchOneItem } from "./operations.ts";
-import type { BenchRequest } from "./load.ts";
 import type { Vault } from "./server.ts";
 
 const TARGET = 0.9;

@@ -4,8 +4,8 @@
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { loadContract } from "./contract.ts";
 import { isMechanism, testsOf } from "../test/support/rules.ts";
+import { loadContract } from "./contract.ts";
 
 const paths = execFileSync("git", ["ls-files", "test/*.test.ts"], { encoding: "utf8" }).trim().split("\n");
 const tests = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));

@@ -1,7 +1,7 @@
 import { failedBy, logFailure } from "./log.ts";
 import { describe, type Failure, type FailureKind } from "./model/failure.ts";
-import { fail, type Result } from "./model/result.ts";
 import type { ServiceKind } from "./model/job.ts";
+import { fail, type Result } from "./model/result.ts";
 import { classify } from "./store/d1/errors.ts";
 
 const TRIES_MAX = 3;

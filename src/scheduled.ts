@@ -1,23 +1,23 @@
-import { logFailure, printable } from "./log.ts";
-import { must } from "./model/result.ts";
 import { startJob, callOperator } from "./durable-object-calls.ts";
+import { logFailure, printable } from "./log.ts";
+import { uuidOf } from "./model/ids.ts";
+import type { BackupInput, NewJob } from "./model/job.ts";
+import { must } from "./model/result.ts";
+import { DAY, HOUR } from "./model/time.ts";
 import { parseSettings, type Settings } from "./settings.ts";
 import { deleteOldArchives } from "./store/activity/archive.ts";
 import { copySegments, forgetLogs, removeOldRows, removeOldSegments } from "./store/activity/retention.ts";
-import { INVOCATION_CALLS_MAX, shareCalls, type Take, openStore } from "./store/d1/database.ts";
-import { hasDueVaults } from "./store/vaults/due-vaults.ts";
-import { removeEarlierKeys } from "./store/rotation/earlier-keys.ts";
-import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
-import { recordRootKeys } from "./store/keys/root-keys.ts";
-import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
-import { deleteOldExchanges } from "./store/workloads/exchanges.ts";
-import { DAY, HOUR } from "./model/time.ts";
+import { filesOf } from "./store/buckets/r2.ts";
 import { listDeletedVaults } from "./store/commit/deleted-vaults.ts";
 import { deleteOldRecords } from "./store/commit/idempotency.ts";
+import { INVOCATION_CALLS_MAX, shareCalls, type Take, openStore } from "./store/d1/database.ts";
 import { forgetWrites } from "./store/jobs/step-fence.ts";
-import { filesOf } from "./store/buckets/r2.ts";
-import { uuidOf } from "./model/ids.ts";
-import type { BackupInput, NewJob } from "./model/job.ts";
+import { recordRootKeys } from "./store/keys/root-keys.ts";
+import { removeEarlierKeys } from "./store/rotation/earlier-keys.ts";
+import { moveExpiredTokens } from "./store/tokens/ended-tokens.ts";
+import { deleteExpiredSessions } from "./store/tokens/sessions.ts";
+import { hasDueVaults } from "./store/vaults/due-vaults.ts";
+import { deleteOldExchanges } from "./store/workloads/exchanges.ts";
 
 /**
  * D1 calls outside the shared budget, because their number does not depend on the due rows. Logs: 1. Deleted vaults: 1. Due vaults:

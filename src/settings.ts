@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { fail, ok, type Result } from "./model/result.ts";
 import { SECRET_CHARACTERS_MIN } from "./model/limits.ts";
-import { DAY } from "./model/time.ts";
+import { fail, ok, type Result } from "./model/result.ts";
 import { type Access, parseAccess, parseSignInIssuer, type SignInIssuer } from "./model/sign-in-issuer.ts";
+import { DAY } from "./model/time.ts";
 
 /**
  * The variables of wrangler.toml and the optional secrets, parsed once for all layers. While one setting is malformed, or a secret may be

@@ -1,10 +1,10 @@
 /** The tables of costs, as Markdown. */
 import { SECOND } from "../../src/model/time.ts";
+import { formatTable } from "../tables.ts";
 import { dollarsPerMillion, dollarsPerMonth, mostPerDay, sumOf, type Usage } from "./arithmetic.ts";
 import { type Price, PRICE_PAGES, PRICES, PRICES_READ_ON, type Unit } from "./prices.ts";
 import { DAILY, DAYS, type OperationName, OPERATIONS, STORED, TEAMS } from "./teams.ts";
 import { OBJECT_GB } from "./usage.ts";
-import { formatTable } from "../tables.ts";
 
 type Usages = { readonly [name in OperationName]: Usage };
 

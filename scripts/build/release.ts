@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { hash } from "node:crypto";
 import { parse } from "smol-toml";
-import type { Hashes, Release, ReleaseBinding } from "../../packages/cli/src/admin/verify-deployment/release.ts";
 import { OPTIONAL_SECRETS } from "../../packages/cli/src/admin/deploy/generate.ts";
+import type { Hashes, Release, ReleaseBinding } from "../../packages/cli/src/admin/verify-deployment/release.ts";
 
 /** The content of `release.json` (docs/release.md): what a release consists of, with which a deployment and a package are compared. */
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { build } from "esbuild";
-import { document } from "../../src/api/openapi/document.ts";
 import manifest from "../../package.json" with { type: "json" };
+import { document } from "../../src/api/openapi/document.ts";
 import { assetFiles } from "./assets.ts";
 
 /**

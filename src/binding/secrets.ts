@@ -1,6 +1,13 @@
-import * as z from "zod/mini";
 import { WorkerEntrypoint } from "cloudflare:workers";
+import * as z from "zod/mini";
+import { failedBy, logRefusal } from "../log.ts";
+import { closeShare, openShare } from "../memory-budget.ts";
 import { describe, type Description } from "../model/failure.ts";
+import { isId, parseId } from "../model/ids.ts";
+import { fail, ok, type Result } from "../model/result.ts";
+import { createRequestId } from "../request-id.ts";
+import { limitToken } from "../requests/rate-limit.ts";
+import { type Entry, readEntries, sendEntry } from "../requests/read-entries.ts";
 import {
   type Answered,
   answerReferences,
@@ -9,16 +16,9 @@ import {
   presentAnswer,
   type Presented,
 } from "../requests/references.ts";
-import { failedBy, logRefusal } from "../log.ts";
-import { isId, parseId } from "../model/ids.ts";
-import { fail, ok, type Result } from "../model/result.ts";
-import { type Entry, readEntries, sendEntry } from "../requests/read-entries.ts";
-import { limitToken } from "../requests/rate-limit.ts";
-import { createRequestId } from "../request-id.ts";
-import { readWithToken } from "../store/tokens/binding-tokens.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
-import { closeShare, openShare } from "../memory-budget.ts";
+import { readWithToken } from "../store/tokens/binding-tokens.ts";
 
 /**
  * The entrypoint that other Workers of the account bind (contract 18), with `props` that name a token: `{ token: "<id>" }`. Each

@@ -1,6 +1,6 @@
+import { CHUNK_BYTES, chunkCount, SEALED_CHUNK_BYTES } from "../model/chunk-sizes.ts";
 import { concat } from "./bytes.ts";
 import type { ChunkCipher } from "./chunked.ts";
-import { CHUNK_BYTES, chunkCount, SEALED_CHUNK_BYTES } from "../model/chunk-sizes.ts";
 
 /**
  * Streams are sealed and decrypted in pieces of 64 chunks, about 1 MiB: few large reads, and one piece in memory at a time. Small pieces cost

@@ -1,6 +1,6 @@
-import { concat } from "./bytes.ts";
 import { idDigits, NIL_ID } from "../model/ids.ts";
 import { fail, map, ok, type Result } from "../model/result.ts";
+import { concat } from "./bytes.ts";
 
 /**
  * Sealed text: AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce, bound to its row by associated data.

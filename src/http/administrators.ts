@@ -1,5 +1,5 @@
-import type { FailureKind } from "../model/failure.ts";
 import type { Claims } from "../crypto/token.ts";
+import type { FailureKind } from "../model/failure.ts";
 import { fail, map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Store } from "../store/d1/database.ts";
 import { endOfKind, type Kind, loadOfKind, loadOneOfKind } from "../store/tokens/issuers-and-rules.ts";

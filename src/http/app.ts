@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { AnswerBody } from "../api/answer.ts";
-import type { OpenAccess } from "../api/operation.ts";
 import { KV_OPERATIONS, type KvOperationId } from "../api/doors.ts";
+import type { OpenAccess } from "../api/operation.ts";
 import { type OperationId, OPERATIONS } from "../api/operations.ts";
 import { failedBy } from "../log.ts";
 import { COMMON_HEADERS } from "../model/common-headers.ts";

@@ -1,6 +1,6 @@
+import { admitBytes, type Share } from "../memory-budget.ts";
 import { LIMITS } from "../model/limits.ts";
 import { fail, invalid, map, ok, type Result } from "../model/result.ts";
-import { admitBytes, type Share } from "../memory-budget.ts";
 import { readStream } from "../streams.ts";
 
 /** A request's body, within bounds. */

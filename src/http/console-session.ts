@@ -1,11 +1,11 @@
 import { parseConsoleSecret } from "../crypto/console-secret.ts";
 import { fail, ok, type Result } from "../model/result.ts";
+import { countEndedSession, countFailure, isFlooding, limitToken } from "../requests/rate-limit.ts";
+import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { openStore, type Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
 import { explainFailure } from "../store/keys/root-keys.ts";
 import { type ConsoleSession, findSession, loadSession, wasAlive } from "../store/tokens/sessions.ts";
-import { countEndedSession, countFailure, isFlooding, limitToken } from "../requests/rate-limit.ts";
-import { isKnownRefused, rememberRefusal } from "../requests/refused.ts";
 import { addressOf, type Context, isLocal } from "./context.ts";
 import { digestOf } from "./secret.ts";
 

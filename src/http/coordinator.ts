@@ -1,4 +1,5 @@
 import { fingerprint } from "../crypto/seal.ts";
+import { callObject, type Tried, tryObject } from "../durable-object-calls.ts";
 import type { ContentAddress } from "../model/file.ts";
 import { ADMIN, type Answer, type Change, type Idempotency, type Operation, OPERATION_FORMAT } from "../model/operation.ts";
 import { ok, type Result } from "../model/result.ts";
@@ -9,11 +10,10 @@ import {
   type Webhook,
   type WebhookRequest,
 } from "../model/webhook.ts";
+import { lookAtStates } from "../store/d1/near-reads.ts";
 import { originOfCaller } from "./audit.ts";
 import { setRequestId } from "./context.ts";
-import { lookAtStates } from "../store/d1/near-reads.ts";
 import { setBookmark } from "./near.ts";
-import { callObject, type Tried, tryObject } from "../durable-object-calls.ts";
 import type { Call } from "./route.ts";
 
 /** Sends requests to the coordinator of a vault. */

@@ -1,3 +1,4 @@
+import { getPath } from "hono/utils/url";
 import { ALIASES } from "../api/operations.ts";
 import { rootOf } from "../crypto/token.ts";
 import { isId, parseId } from "../model/ids.ts";
@@ -8,7 +9,6 @@ import { parseBody } from "./body.ts";
 import { parseIfMatch } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import type { Call, Caller, Route, Target } from "./route.ts";
-import { getPath } from "hono/utils/url";
 
 /** Parses the parts of a request that every route has in common. */
 

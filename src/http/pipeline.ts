@@ -1,23 +1,23 @@
 import { isNear } from "../api/operation.ts";
+import { rootOf } from "../crypto/token.ts";
+import { closeShare } from "../memory-budget.ts";
 import { ADMIN } from "../model/operation.ts";
 import { itemsIn, permissionIn, missing } from "../model/permission.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
 import { limitToken } from "../requests/rate-limit.ts";
 import { askUnlessRefused } from "../requests/refused.ts";
-import { rootOf } from "../crypto/token.ts";
-import { closeShare } from "../memory-budget.ts";
-import { loadForToken } from "../store/vaults/authorized.ts";
 import { isDamage, recordDamage } from "../store/health/damages.ts";
 import { loadDeletedItem } from "../store/items/deleted-items.ts";
 import { loadFile } from "../store/items/files.ts";
 import { loadItem } from "../store/items/items.ts";
-import { loadVault } from "../store/vaults/vaults.ts";
 import { loadVersion } from "../store/items/versions.ts";
+import { loadForToken } from "../store/vaults/authorized.ts";
+import { loadVault } from "../store/vaults/vaults.ts";
 import { audit, auditRefusal } from "./audit.ts";
 import type { Context } from "./context.ts";
 import { authenticate, isAllowed, withinScope } from "./guard.ts";
-import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
 import { answerNear, parseBookmarks, readsNear } from "./near.ts";
+import { checkItemId, checkVersion, parseCall, parseTarget } from "./parts.ts";
 import { refuse } from "./refuse.ts";
 import { type Caller, type Reply, respond, type Route, type Target } from "./route.ts";
 

@@ -1,16 +1,16 @@
-import type { VerifiedClaims } from "../crypto/token.ts";
 import type { AnswerBody } from "../api/answer.ts";
-import type { GuardedOperation, OpenOperation } from "../api/operation.ts";
 import type { KvOperationId } from "../api/doors.ts";
+import type { GuardedOperation, OpenOperation } from "../api/operation.ts";
 import type { OperationId } from "../api/operations.ts";
+import type { VerifiedClaims } from "../crypto/token.ts";
 import type { Action } from "../model/activity.ts";
 import type { Dialect } from "../model/dialect.ts";
 import type { Precondition } from "../model/item.ts";
 import type { Scope } from "../model/permission.ts";
 import type { Query } from "../model/query.ts";
 import { ok, type Result } from "../model/result.ts";
-import type { Store } from "../store/d1/database.ts";
 import type { Entry } from "../requests/read-entries.ts";
+import type { Store } from "../store/d1/database.ts";
 import type { Context } from "./context.ts";
 
 /** A route is an operation with its handler (app.ts). pipeline.ts serves every route in the same way. */

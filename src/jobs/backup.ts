@@ -16,11 +16,11 @@ import {
   type RegistryBackup,
   writeRegistry,
 } from "../store/backup/registry.ts";
-import { findingsOfBackup, stepVault } from "../store/backup/vault.ts";
 import { beginVault, type VaultBackup } from "../store/backup/vault-state.ts";
+import { findingsOfBackup, stepVault } from "../store/backup/vault.ts";
+import { fault, findingOf } from "../store/checks/fault.ts";
 import { isInUse } from "../store/d1/deployment.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
-import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /**

@@ -15,8 +15,8 @@ import {
   recordFailure,
   addFindings,
 } from "../store/jobs/job-rows.ts";
-import { checkRootKeys } from "../store/keys/root-keys.ts";
 import { type JobWrites, requireWrites, voidWrites, type WriteRows, writeStep } from "../store/jobs/step-fence.ts";
+import { checkRootKeys } from "../store/keys/root-keys.ts";
 import type { AnyKind, JobPorts, Stepped } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
 

@@ -1,5 +1,5 @@
-import { ok, type Result } from "../model/result.ts";
 import { callObject } from "../durable-object-calls.ts";
+import { ok, type Result } from "../model/result.ts";
 import { type DueVault, listDueVaults } from "../store/vaults/due-vaults.ts";
 import type { JobPorts, KindOfJob } from "./kind.ts";
 import { FIRST_VAULTS, serveVaults, skipVault, type VaultsState } from "./vaults.ts";

@@ -1,16 +1,16 @@
+import { callObject } from "../durable-object-calls.ts";
 import { REGISTRY } from "../model/backup.ts";
 import type { Finding } from "../model/finding.ts";
 import { ADMIN, withoutRequest } from "../model/operation.ts";
 import { type RestoreInput, type RestoreRequest, type RestoreResult, stepsDone, stepsOf } from "../model/restore.ts";
 import { fail, map, ok, type Result } from "../model/result.ts";
 import { createRequestId } from "../request-id.ts";
-import { callObject } from "../durable-object-calls.ts";
 import { withBuckets } from "../store/backup/load.ts";
 import { fault, findingOf } from "../store/checks/fault.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { type Checked, checkRestore, isBehind } from "../store/restore/check.ts";
-import type { RestorePorts } from "../store/restore/step.ts";
 import { beginItem, checkItem, type ItemRestore, stepItem } from "../store/restore/item.ts";
+import type { RestorePorts } from "../store/restore/step.ts";
 import { beginVault, type Chosen, openChosen, stepVault, type VaultRestore } from "../store/restore/vault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 

@@ -1,12 +1,12 @@
+import { callObject } from "../durable-object-calls.ts";
 import { addChecked, type Checked, type Finding, NOTHING_CHECKED } from "../model/finding.ts";
-import { ok } from "../model/result.ts";
 import type { VerifyInput, VerifyRequest } from "../model/job.ts";
+import { ok } from "../model/result.ts";
 import { withBuckets } from "../store/backup/load.ts";
+import { fault, findingOf } from "../store/checks/fault.ts";
 import { countCalls } from "../store/jobs/counted-calls.ts";
 import { type Coordinators, type Position, runSlices } from "../store/verify/run.ts";
 import { firstPosition, planOf } from "../store/verify/stages.ts";
-import { callObject } from "../durable-object-calls.ts";
-import { fault, findingOf } from "../store/checks/fault.ts";
 import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.ts";
 
 /** The job that checks stored data, and repairs it on request (contract 22). A step is some slices. */

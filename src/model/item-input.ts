@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { parseId } from "./ids.ts";
 import { FIELD_TYPE_ALIASES, FIELD_TYPE_NAMES } from "./field-types.ts";
+import { parseId } from "./ids.ts";
 import { CATEGORIES, type Category } from "./item.ts";
 import { LIMITS } from "./limits.ts";
 import { PURPOSES, type Purpose } from "./purposes.ts";

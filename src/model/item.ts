@@ -1,6 +1,6 @@
-import { COUNT_MAX } from "./limits.ts";
 import type { FieldType } from "./field-types.ts";
 import type { File } from "./file.ts";
+import { COUNT_MAX } from "./limits.ts";
 import type { Purpose } from "./purposes.ts";
 
 /** An Item (contract 2), in the shape that the store seals and http/present/items.ts writes. */

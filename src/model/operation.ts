@@ -1,9 +1,9 @@
 import type { Origin } from "./activity.ts";
 import type { KeyedFile } from "./file.ts";
-import type { Item, Precondition } from "./item.ts";
-import type { ItemInput, Edit } from "./item-input.ts";
-import type { QuotaChange, NamedVault } from "./vault.ts";
 import { NIL_ID } from "./ids.ts";
+import type { ItemInput, Edit } from "./item-input.ts";
+import type { Item, Precondition } from "./item.ts";
+import type { QuotaChange, NamedVault } from "./vault.ts";
 
 /**
  * The newest format of operations that the coordinators of this release accept. A release that adds a kind of change increments

@@ -1,6 +1,6 @@
-import { LIMITS } from "./limits.ts";
 import { type Dialect, writeId } from "./dialect.ts";
 import { isId, parseId } from "./ids.ts";
+import { LIMITS } from "./limits.ts";
 import { invalid, ok, type Refusal, type Result } from "./result.ts";
 
 /** The query of a list, parsed from its raw text, because clients encode filters in different ways (contract 5). */

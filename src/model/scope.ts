@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { itemsIn, type VaultScope, isPermission, type Permission, PERMISSIONS } from "./permission.ts";
 import { parseId } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
+import { itemsIn, type VaultScope, isPermission, type Permission, PERMISSIONS } from "./permission.ts";
 import { fault } from "./text.ts";
 
 /** The permissions of a request for a token or a person (contract 8.4, 8.15). */

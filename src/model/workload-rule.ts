@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
+import { fits } from "./limits.ts";
 import { parseIndex, parsePointer } from "./pointer.ts";
 import { isObject, type JsonObject } from "./strict-json.ts";
 import { fault } from "./text.ts";
-import { fits } from "./limits.ts";
-import { type Permit, type PresetName, PRESETS } from "./workload-presets.ts";
 import type { WorkloadKey } from "./workload-keys.ts";
+import { type Permit, type PresetName, PRESETS } from "./workload-presets.ts";
 
 /**
  * Rules of workload identity: the claims (RFC 7519 section 4) of a workload's token, and their values. A claim is named by its name or by a

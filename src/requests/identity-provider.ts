@@ -1,8 +1,8 @@
 import { createCache } from "../crypto/cache.ts";
 import { hashOf, type PendingSignIn } from "../crypto/pending-sign-in.ts";
 import { publicUrlFault } from "../model/public-url.ts";
-import type { SignInIssuer } from "../model/sign-in-issuer.ts";
 import type { Result } from "../model/result.ts";
+import type { SignInIssuer } from "../model/sign-in-issuer.ts";
 import type { JsonObject } from "../model/strict-json.ts";
 import { MINUTE } from "../model/time.ts";
 import { type Fetched, fetchDescription, fetchDocument, refuse, withDeadline } from "./issuer-documents.ts";

@@ -1,9 +1,9 @@
 import { createCache } from "../crypto/cache.ts";
 import { NOWHERE } from "../crypto/seal.ts";
+import { logFailure } from "../log.ts";
 import type { Activity, AdminResource } from "../model/activity.ts";
 import { fail, type Refusal } from "../model/result.ts";
 import { SECOND } from "../model/time.ts";
-import { logFailure } from "../log.ts";
 
 /** Rate limits, counted by the platform (the `ratelimits` of wrangler.toml): each Cloudflare location counts for itself. */
 

@@ -1,7 +1,7 @@
 import type { Activity, Origin } from "../model/activity.ts";
+import { createRequestId } from "../request-id.ts";
 import { addEntry } from "../store/activity/flush.ts";
 import { isWorthLogging } from "./rate-limit.ts";
-import { createRequestId } from "../request-id.ts";
 
 /** The log entries of reads and denials, on their way to the log. */
 

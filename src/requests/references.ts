@@ -1,5 +1,6 @@
 import { resolveRequest } from "../api/bodies.ts";
 import type { VerifiedClaims } from "../crypto/token.ts";
+import { admitBytes } from "../memory-budget.ts";
 import { writeId } from "../model/dialect.ts";
 import { describe, type Description } from "../model/failure.ts";
 import { type KeyedFile, addressOf } from "../model/file.ts";
@@ -8,13 +9,12 @@ import { vaultsWith } from "../model/permission.ts";
 import { parseReference, type Reference } from "../model/reference.ts";
 import { fail, invalid, map, ok, type Result } from "../model/result.ts";
 import { parseValue } from "../model/text.ts";
-import type { Store } from "../store/d1/database.ts";
-import { admitBytes } from "../memory-budget.ts";
-import { idIn, type Resolved } from "../store/references/search.ts";
-import { resolveReferences } from "../store/references/resolve.ts";
-import type { Entry } from "./read-entries.ts";
 import { filesOf } from "../store/buckets/r2.ts";
 import { loadContent } from "../store/contents/download.ts";
+import type { Store } from "../store/d1/database.ts";
+import { resolveReferences } from "../store/references/resolve.ts";
+import { idIn, type Resolved } from "../store/references/search.ts";
+import type { Entry } from "./read-entries.ts";
 
 /** References and their values (contract 16), for `POST /resolve` and for service bindings (contract 18). */
 

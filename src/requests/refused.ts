@@ -5,8 +5,8 @@ import { MINUTE } from "../model/time.ts";
 import type { Store } from "../store/d1/database.ts";
 import { checkSchema } from "../store/d1/schema.ts";
 import { loadForToken } from "../store/vaults/authorized.ts";
-import { limitToken } from "./rate-limit.ts";
 import type { TokenIdentity } from "../store/vaults/token-check.ts";
+import { limitToken } from "./rate-limit.ts";
 
 /**
  * Sessions, tokens and one-time codes that D1 has refused. They are refused for a minute without a D1 call, so that revoked

@@ -1,5 +1,6 @@
 import { catchDefect, logRefusal } from "../log.ts";
 import { HOUR } from "../model/time.ts";
+import { filesOf } from "../store/buckets/r2.ts";
 import * as pending from "../store/contents/pending.ts";
 import { sweep, type Swept } from "../store/contents/sweep.ts";
 import { openStore } from "../store/d1/database.ts";
@@ -7,7 +8,6 @@ import { isDue, nextDue } from "../store/events/webhook-progress.ts";
 import { webhookPorts } from "./ports.ts";
 import type { Turns } from "./queue.ts";
 import { postponeAll, runWebhooks } from "./webhooks/delivery.ts";
-import { filesOf } from "../store/buckets/r2.ts";
 
 /**
  * The alarm of a coordinator, which runs its tasks without a request. A coordinator has one alarm, which is set for the task that is due

@@ -3,12 +3,12 @@ import { sequenceOf } from "../model/event.ts";
 import type { Item } from "../model/item.ts";
 import { type Answer, type Change, isChosen, type Operation, WITHOUT_TOKEN } from "../model/operation.ts";
 import { fail, ok, type Refusal, type Result } from "../model/result.ts";
+import { isNamed, type Vault } from "../model/vault.ts";
 import type { Commit } from "../store/commit/commit.ts";
 import type { Effect, IdempotencyRecord } from "../store/commit/idempotency.ts";
+import type { FileChange } from "../store/commit/item-rows.ts";
 import { type Snapshot, versionKey } from "../store/commit/snapshot.ts";
 import { applyChange } from "./changes.ts";
-import { isNamed, type Vault } from "../model/vault.ts";
-import type { FileChange } from "../store/commit/item-rows.ts";
 import type { Random } from "./complete.ts";
 import { type Growth, copySnapshot, type Retention, type WorkingVault } from "./working.ts";
 

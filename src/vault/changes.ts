@@ -1,9 +1,8 @@
 import { KEY_NUMBER_MAX, KEYS_MAX } from "../crypto/key-list.ts";
-import { editorOf, type Change } from "../model/operation.ts";
 import { operationId } from "../model/ids.ts";
+import { editorOf, type Change } from "../model/operation.ts";
 import { fail, ok, type Result } from "../model/result.ts";
 import { isNamed, changeQuota, DEFAULT_QUOTA } from "../model/vault.ts";
-import { applyPatch } from "./patch.ts";
 import { complete } from "./complete.ts";
 import { deleteItem, destroyItem, destroyVersion, expireItem, restoreItem, restoreVersion } from "./history.ts";
 import {
@@ -18,6 +17,7 @@ import {
   putVault,
   setState,
 } from "./items.ts";
+import { applyPatch } from "./patch.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
 
 /** The effect of each kind of operation on the working copy of its vault. A refused operation leaves the copy as it was. */

@@ -1,9 +1,9 @@
-import { estimateEntropy, generatePassword, type Password } from "../model/password.ts";
-import { base32 } from "../model/ids.ts";
 import { typeRules } from "../model/field-types.ts";
-import type { Field, FilesOfItem, Item, Section } from "../model/item.ts";
+import { base32 } from "../model/ids.ts";
 import type { FieldInput, ItemInput, RecipeInput } from "../model/item-input.ts";
+import type { Field, FilesOfItem, Item, Section } from "../model/item.ts";
 import { fits, LIMITS } from "../model/limits.ts";
+import { estimateEntropy, generatePassword, type Password } from "../model/password.ts";
 import { purposeRules } from "../model/purposes.ts";
 import { DEFAULT_RECIPE } from "../model/recipe.ts";
 import { fail, invalid, ok, type Result } from "../model/result.ts";

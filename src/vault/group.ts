@@ -1,14 +1,14 @@
 import { logRefusal } from "../log.ts";
 import type { Answer, Operation } from "../model/operation.ts";
 import { fail, type Refusal, type Result } from "../model/result.ts";
-import type { BatchResult } from "../store/d1/database.ts";
-import type { Commit } from "../store/commit/commit.ts";
-import type { Snapshot } from "../store/commit/snapshot.ts";
-import { applyGroup, type Plan } from "./apply.ts";
 import type { Vault } from "../model/vault.ts";
-import { GROWTH } from "./working.ts";
-import { isOver, type PacedGroup, GROUP_PATIENCE_MS, waitForRead, SNAPSHOT_WRITES_MAX, type CommitPorts } from "./ports.ts";
+import type { Commit } from "../store/commit/commit.ts";
 import type { VersionRef, RowRequest } from "../store/commit/rows.ts";
+import type { Snapshot } from "../store/commit/snapshot.ts";
+import type { BatchResult } from "../store/d1/database.ts";
+import { applyGroup, type Plan } from "./apply.ts";
+import { isOver, type PacedGroup, GROUP_PATIENCE_MS, waitForRead, SNAPSHOT_WRITES_MAX, type CommitPorts } from "./ports.ts";
+import { GROWTH } from "./working.ts";
 
 /**
  * Commits a group of operations on one vault: loads a snapshot, applies the operations, writes one commit. A commit that the fence refuses

@@ -1,4 +1,5 @@
 import { type FilesOfItem, fulfils, type Item } from "../model/item.ts";
+import { type Change, SERVICE } from "../model/operation.ts";
 import { fail, map, ok, type Result, invalid } from "../model/result.ts";
 import type { StoredFile } from "../model/stored.ts";
 import type { CountChange } from "../model/vault.ts";
@@ -6,7 +7,6 @@ import { versionKey } from "../store/commit/snapshot.ts";
 import { putVersion, currentItem, isBroken, nextOfBroken, nextVersion } from "./items.ts";
 import { restoreFiles, measureWrite, putStored, deleteCurrent, dropVersion, keepNewest } from "./versions.ts";
 import type { ChangeContext, ChangeResult, WorkingVault } from "./working.ts";
-import { type Change, SERVICE } from "../model/operation.ts";
 
 /** The restoration of versions and of deleted Items. Each makes a new version with an earlier content. */
 

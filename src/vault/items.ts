@@ -1,20 +1,20 @@
 import { NONCE_PREFIX_BYTES } from "../crypto/seal.ts";
 import type { Action } from "../model/activity.ts";
 import type { KeyedFile } from "../model/file.ts";
-import { fulfils, isVersion, type Item, type Precondition } from "../model/item.ts";
+import { parseId } from "../model/ids.ts";
 import type { ItemInput } from "../model/item-input.ts";
+import { fulfils, isVersion, type Item, type Precondition } from "../model/item.ts";
+import { LIMITS } from "../model/limits.ts";
 import { editorOf, type Change, type NewContent } from "../model/operation.ts";
 import { fail, map, ok, type Result, invalid } from "../model/result.ts";
 import { NOTHING_STORED, type StoredFile } from "../model/stored.ts";
 import { isNamed, type Vault, type CountChange } from "../model/vault.ts";
-import { sealedFileSize } from "../store/items/files.ts";
-import { complete, type Random } from "./complete.ts";
-import { type ChangeContext, type ChangeResult, type WorkingVault, type Growth, refuseGrowth } from "./working.ts";
-import { LIMITS } from "../model/limits.ts";
-import { sealedNames, sealedTexts } from "../store/items/items.ts";
 import { versionKey } from "../store/commit/snapshot.ts";
+import { sealedFileSize } from "../store/items/files.ts";
+import { sealedNames, sealedTexts } from "../store/items/items.ts";
+import { complete, type Random } from "./complete.ts";
 import { type FileRows, measureWrite, putStored, type StoredWrite, addVersion, keepNewest } from "./versions.ts";
-import { parseId } from "../model/ids.ts";
+import { type ChangeContext, type ChangeResult, type WorkingVault, type Growth, refuseGrowth } from "./working.ts";
 
 /** The steps that the kinds of operations share: find the Item, check it, make the next version, put it into the working copy. */
 

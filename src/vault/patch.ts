@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { echo } from "../model/failure.ts";
-import type { Item } from "../model/item.ts";
 import {
   fieldAttributes,
   fieldInput,
@@ -13,6 +12,7 @@ import {
   urlInput,
   type Edit,
 } from "../model/item-input.ts";
+import type { Item } from "../model/item.ts";
 import { parseIndex, parsePointer } from "../model/pointer.ts";
 import { fail, invalid, map, ok, type Refusal, type Result } from "../model/result.ts";
 import { explain, text } from "../model/text.ts";

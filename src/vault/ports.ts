@@ -1,12 +1,12 @@
 import { failedBy } from "../log.ts";
 import { type ContentAddress, addressOf } from "../model/file.ts";
 import type { Refusal, Result } from "../model/result.ts";
-import type { Store } from "../store/d1/database.ts";
-import { databaseLevel, type DatabaseLevel } from "../store/d1/size.ts";
 import type { RowCache } from "../store/commit/cache.ts";
 import { type Commit, type CommitAttempt, writeCommit } from "../store/commit/commit.ts";
 import type { RowRequest } from "../store/commit/rows.ts";
 import { cachedSnapshot, loadSnapshot, type Snapshot } from "../store/commit/snapshot.ts";
+import type { Store } from "../store/d1/database.ts";
+import { databaseLevel, type DatabaseLevel } from "../store/d1/size.ts";
 import type { Random } from "./complete.ts";
 import type { WebhookPorts } from "./webhooks/messages.ts";
 import type { Retention } from "./working.ts";

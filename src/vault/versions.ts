@@ -1,3 +1,4 @@
+import { type ContentRef, type KeyedFile, addressOf } from "../model/file.ts";
 import {
   type EndedFile,
   isInVersion,
@@ -12,7 +13,6 @@ import {
   NOTHING_STORED,
   sealedBytesOf,
 } from "../model/stored.ts";
-import { type ContentRef, type KeyedFile, addressOf } from "../model/file.ts";
 import { type CountChange, countWrite, type Vault } from "../model/vault.ts";
 import type { FileChange } from "../store/commit/item-rows.ts";
 import type { WorkingVault } from "./working.ts";

@@ -2,17 +2,17 @@ import type { Action } from "../model/activity.ts";
 import type { SpecialEvent } from "../model/event.ts";
 import type { ContentAddress } from "../model/file.ts";
 import type { Item } from "../model/item.ts";
+import { LIMITS } from "../model/limits.ts";
 import type { Answer } from "../model/operation.ts";
 import { type Result, fail, type Refusal } from "../model/result.ts";
 import type { StoredItem } from "../model/stored.ts";
 import { type Vault, checkQuota } from "../model/vault.ts";
 import type { Settings } from "../settings.ts";
-import type { FileChange } from "../store/commit/item-rows.ts";
 import type { IdempotencyRecord } from "../store/commit/idempotency.ts";
+import type { FileChange } from "../store/commit/item-rows.ts";
 import type { Snapshot } from "../store/commit/snapshot.ts";
-import type { Random } from "./complete.ts";
-import { LIMITS } from "../model/limits.ts";
 import type { DatabaseLevel } from "../store/d1/size.ts";
+import type { Random } from "./complete.ts";
 
 /** The working copy of a vault: a snapshot that the operations of a group read and change, one after the other. */
 export interface WorkingVault extends Pick<Snapshot, "everExisted" | "filesOfBroken"> {

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { NOWHERE } from "../../src/crypto/seal.ts";
 import { writeId } from "../../src/model/dialect.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, pagesFrom } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** The filters of the activity logs (contract 13.25 to 13.27). */
 

@@ -2,10 +2,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { recordingQueue } from "../support/activity.ts";
 import { countingDatabase } from "../support/bindings.ts";
-import { client, freshVault, LOGIN, makeToken, nextOf, outcome, pagesFrom, type Reply } from "../support/service.ts";
-import { login, seedItems } from "../support/seed.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
 import { pattern } from "../support/files.ts";
+import { login, seedItems } from "../support/seed.ts";
+import { client, freshVault, LOGIN, makeToken, nextOf, outcome, pagesFrom, type Reply } from "../support/service.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 
 /** Archived Items (contract 14.14 to 14.16). */
 

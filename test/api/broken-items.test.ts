@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { writeId } from "../../src/model/dialect.ts";
+import { ignoreChecks } from "../support/migrate.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, nextOf, pagesFrom, type Reply } from "../support/service.ts";
-import { flipped } from "../verify/support/vault.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 import { runSql } from "../support/sql.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /** Rows of Items that do not open cost lists nothing but themselves (contract 11.10, 14.2, 14.9). */
 

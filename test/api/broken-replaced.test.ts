@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from "vitest";
 import { backUp } from "../support/backup.ts";
-import { pattern } from "../support/files.ts";
 import { renewCoordinator } from "../support/bindings.ts";
+import { pattern } from "../support/files.ts";
 import { inOneGroup } from "../support/group.ts";
 import { restore } from "../support/restores.ts";
 import { type Client, freshVault, LOGIN } from "../support/service.ts";
-import { flipped } from "../verify/support/vault.ts";
 import { runSql } from "../support/sql.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /** An Item that does not open is replaced by a PUT, by one of its versions, and from a backup (contract 10.27, 14.6, 21.28). */
 

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 import { runSql } from "../support/sql.ts";
 import { skipWaits, UNDER_LOAD } from "../support/waits.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 
 /** Rows of vaults and tokens that do not open: they are listed as broken, and can be deleted (contract 13.18). */
 

@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import example from "../../.dev.vars.example?raw";
 import worker from "../../src/index.ts";
-import { CONSOLE } from "../support/console.ts";
 import { countingDatabase, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { CONSOLE } from "../support/console.ts";
 import { admin, freshVault, LOGIN, makeVault, outcome, send, shareVault } from "../support/service.ts";
 
 /** A misconfigured service: data routes answer 503, and `/health` names the cause (contract 4.8 and 13.2). */

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { recordDatabaseSize } from "../../src/store/d1/size.ts";
 import { KEEP_NOTHING, rebindCoordinator, setVariables, sizedDatabase, wrapDatabase } from "../support/bindings.ts";
-import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { pendingRecordsOf } from "../support/faults.ts";
+import { freshFile, objectsOf, pattern } from "../support/files.ts";
 import { admin, client, freshVault, LOGIN, makeToken, makeVault, send, outcome } from "../support/service.ts";
 
 /** A database that is nearly full: it holds 10,000 MB, and from 95 % on no write may make it grow (contract 12.7). */

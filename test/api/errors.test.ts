@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
 import { readLog } from "../support/activity.ts";
 import { renewCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { freshVault, LOGIN, type Reply, send, shareVault } from "../support/service.ts";
 import { contract } from "../support/contract.ts";
+import { freshVault, LOGIN, type Reply, send, shareVault } from "../support/service.ts";
 
 /**
  * The errors of a service that fails (contract 4.1, 4.4, 4.9), the list of kinds (4.2) and `Request-Id` (contract 1.8, 3.6). The form of all

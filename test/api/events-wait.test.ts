@@ -5,8 +5,8 @@ import { check } from "../../src/http/events/reads.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import { countingDatabase, rebindCoordinator, renewCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { browser, signIn } from "../support/console.ts";
-import { pasted, redeem, servePeople } from "../support/logins.ts";
 import { anyAsleep, isAsleep, listening } from "../support/listening.ts";
+import { pasted, redeem, servePeople } from "../support/logins.ts";
 import { admin, type Client, client, freshVault, LOGIN, makeToken, type Reply } from "../support/service.ts";
 import { realSleep, until } from "../support/waits.ts";
 

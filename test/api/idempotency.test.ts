@@ -1,16 +1,16 @@
+import { createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { countingDatabase, KEEP_NOTHING, renewCoordinator, setVariables } from "../support/bindings.ts";
-import { inOneGroup } from "../support/group.ts";
-import { currentTag } from "../support/etags.ts";
-import { type Client, client, freshVault, LOGIN, makeToken, outcome } from "../support/service.ts";
-import { createScheduledController } from "cloudflare:test";
-import worker from "../../src/index.ts";
 import { openText } from "../../src/crypto/vault-seal.ts";
+import worker from "../../src/index.ts";
 import { firstIdAt } from "../../src/model/ids.ts";
 import { HOUR } from "../../src/model/time.ts";
 import { deleteOldRecords, openRecord, type RecordRow, sealRecord } from "../../src/store/commit/idempotency.ts";
+import { countingDatabase, KEEP_NOTHING, renewCoordinator, setVariables } from "../support/bindings.ts";
+import { currentTag } from "../support/etags.ts";
+import { inOneGroup } from "../support/group.ts";
 import { keysIn } from "../support/seed.ts";
+import { type Client, client, freshVault, LOGIN, makeToken, outcome } from "../support/service.ts";
 import { unwrap } from "../support/versions.ts";
 
 /**

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { FetchFault } from "../../src/requests/issuer-documents.ts";
-import { fetchKeys, loadIssuerKeys, planKeys, type StoredKeys } from "../../src/requests/issuer-keys.ts";
+import type { Behaviour } from "../../scripts/webhook-receiver-control.ts";
 import { HOUR, MINUTE, SECOND } from "../../src/model/time.ts";
 import type { WorkloadKey } from "../../src/model/workload-keys.ts";
-import type { Behaviour } from "../../scripts/webhook-receiver-control.ts";
+import type { FetchFault } from "../../src/requests/issuer-documents.ts";
+import { fetchKeys, loadIssuerKeys, planKeys, type StoredKeys } from "../../src/requests/issuer-keys.ts";
 import { type Issuer, ISSUERS_ORIGIN, newIssuer, setOf } from "../support/issuers.ts";
 import { runs } from "../support/runs.ts";
 import { newSigningKey, type SigningKey } from "../support/workload-tokens.ts";

@@ -1,11 +1,11 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { endOfJob, inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, rebindOperator } from "../support/jobs.ts";
+import { startBackup } from "../../src/scheduled.ts";
 import { backUpAll } from "../support/backup.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
-import { startBackup } from "../../src/scheduled.ts";
+import { endOfJob, inOperator, JOBS, operatorOf, runJob, serviceWith, startJob, rebindOperator } from "../support/jobs.ts";
 import { admin, makeVault } from "../support/service.ts";
 
 /** The engine of jobs: states that are damaged, and jobs of which others are in the way (contract 26.6). */

@@ -5,15 +5,15 @@ import { ask, prepareTarget, startWorld, type World } from "../openapi/support/t
 import { readLog } from "../support/activity.ts";
 import { backUp } from "../support/backup.ts";
 import { countingDatabase, rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { ignoreChecks } from "../support/migrate.ts";
-import { restore } from "../support/restores.ts";
-import { admin, type Client, client, freshVault, LOGIN, makeToken, shareVault } from "../support/service.ts";
-import { flipped } from "../verify/support/vault.ts";
 import { currentTag, tagAt } from "../support/etags.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
+import { ignoreChecks } from "../support/migrate.ts";
 import { snapshotVault } from "../support/restore.ts";
+import { restore } from "../support/restores.ts";
+import { admin, type Client, client, freshVault, LOGIN, makeToken, shareVault } from "../support/service.ts";
 import { runSql, selectFirst } from "../support/sql.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /**
  * The entity tags of lists of Items (contract 11.11). That of an Item belongs to one version of one history of the database (contract 10.1).

@@ -4,7 +4,6 @@ import { ROWS } from "../../src/api/openapi/document.ts";
 import type { Row } from "../../src/api/openapi/operation.ts";
 import { PERMISSIONS, type Permission } from "../../src/model/permission.ts";
 import { NARROW_ADMIN_NAMES, type NarrowAdmin } from "../../src/model/token-kind.ts";
-import { makeIssuer } from "../support/workloads.ts";
 import { ask, prepareTarget, startWorld, type Target, type World } from "../openapi/support/targets.ts";
 import { changedTables, rowsByTable } from "../support/canary.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";
@@ -12,6 +11,7 @@ import { type Case, casesOf, expectedOf, titleOf, TOKENS, usesUp } from "../supp
 import { sample } from "../support/runs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
 import { addWebhook, newReceiver } from "../support/webhooks.ts";
+import { makeIssuer } from "../support/workloads.ts";
 
 /**
  * The service answers what test/support/matrix.ts derives from the catalogue: every operation × caller × object. A refused request changes

@@ -2,8 +2,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { countingDatabase, KEEP_NOTHING, setVariables } from "../support/bindings.ts";
 import { contract } from "../support/contract.ts";
-import { inOneGroup } from "../support/group.ts";
 import { freshItem } from "../support/files.ts";
+import { inOneGroup } from "../support/group.ts";
 import { admin, client, freshVault, LOGIN, makeToken, type Request_, send } from "../support/service.ts";
 
 /** `GET /metrics`: counts from D1 in the text format of Prometheus (contract 13.4). */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { setVariables } from "../support/bindings.ts";
-import { inOneGroup } from "../support/group.ts";
 import { freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { inOneGroup } from "../support/group.ts";
 import { admin, freshVault, LOGIN, send } from "../support/service.ts";
 import { rowsOf } from "../support/versions.ts";
 

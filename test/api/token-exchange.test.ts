@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { flushBatch } from "../../src/store/activity/flush.ts";
 import { cleanUp } from "../../src/scheduled.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
+import { readRegistry } from "../../src/store/backup/registry-rows.ts";
 import { countingDatabase, limiterOf, sizedDatabase, UNLIMITED, wrapDatabase } from "../support/bindings.ts";
+import { CONSOLE } from "../support/console.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
 import { setOf } from "../support/issuers.ts";
 import { admin, client, LOGIN, makeVault, outcome, type Reply, send } from "../support/service.ts";
-import { CONSOLE } from "../support/console.ts";
-import { readRegistry } from "../../src/store/backup/registry-rows.ts";
 import { QUEUED, UNDER_LOAD } from "../support/waits.ts";
 import { AUDIENCE, newSigningKey, tokenOf } from "../support/workload-tokens.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule, makeWorkload, type Workload } from "../support/workloads.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { advanceClock } from "../support/faults.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
-import { flipped } from "../verify/support/vault.ts";
 import { renewCoordinator } from "../support/bindings.ts";
+import { advanceClock } from "../support/faults.ts";
 import { pattern } from "../support/files.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 import { runSql } from "../support/sql.ts";
 import { newReceiver } from "../support/webhooks.ts";
+import { flipped } from "../verify/support/vault.ts";
 import { run, verifyAll } from "../verify/support/verify.ts";
 
 /** Vaults (contract 1.2, 2.5, 2.23), and what a damaged name or description of a vault costs: only the requests that show it or leave it (2.5, 13.13). */

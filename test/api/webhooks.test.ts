@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { signWebhook } from "../../src/crypto/webhook-signature.ts";
 import { deliver, recordingQueue } from "../support/activity.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { canary } from "../support/canary.ts";
 import { advanceClock, HOUR } from "../support/faults.ts";
 import { admin, freshVault, LOGIN, makeVault, outcome, type Reply } from "../support/service.ts";
-import { addWebhook, type Behaviour, type Hooked, hookedVault, progressOf, ring, withStorage } from "../support/webhooks.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
-import { signWebhook } from "../../src/crypto/webhook-signature.ts";
-import { canary } from "../support/canary.ts";
+import { addWebhook, type Behaviour, type Hooked, hookedVault, progressOf, ring, withStorage } from "../support/webhooks.ts";
 
 /** The admin's routes of webhooks (contract 17.1 to 17.5), their tests, and the list of the last attempts to deliver (contract 17.12, 17.13). */
 

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import type { Item } from "../../src/model/item.ts";
 import { admitBytes, closeShare, openShare, UNCOUNTED_BYTES_MAX, WORK_BYTES_MAX } from "../../src/memory-budget.ts";
+import type { Item } from "../../src/model/item.ts";
 import { SECOND } from "../../src/model/time.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
 import { itemIn, lengthOf, pattern } from "../support/files.ts";

@@ -15,8 +15,8 @@ import {
 } from "../support/backup.ts";
 import { sleep, watchBucket, wrapDatabase } from "../support/bindings.ts";
 import { DAY } from "../support/faults.ts";
-import { changeManifest, restore, vaultWithItem } from "../support/restores.ts";
 import { inOperator, operatorOf, runJob, serviceWith, startJob } from "../support/jobs.ts";
+import { changeManifest, restore, vaultWithItem } from "../support/restores.ts";
 import { isLong } from "../support/runs.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { freshVault, LOGIN, makeVault } from "../support/service.ts";

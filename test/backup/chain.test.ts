@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { wrapDatabase } from "../support/bindings.ts";
 import { backUp, backUpAll, newestOf, snapshotsOf, stateOf } from "../support/backup.ts";
+import { wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { restore } from "../support/restores.ts";

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { missingContentsOf } from "../../src/model/backup.ts";
-import { seeded } from "../support/bindings.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
 import { backUp, newestOf, rowsInDatabase, rowsOfParts } from "../support/backup.ts";
+import { seeded } from "../support/bindings.ts";
 import { lengthOf, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { admin, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
-import { flushBatch } from "../../src/store/activity/flush.ts";
 
 /** Snapshots against D1, after random writes of every kind (contract 21.1 and 21.2). */
 

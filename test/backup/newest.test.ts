@@ -2,11 +2,11 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
-import { emptyBucket } from "../support/empty-bucket.ts";
 import { backUp, backUpAll, failingFor, snapshotsOf } from "../support/backup.ts";
+import { emptyBucket } from "../support/empty-bucket.ts";
 import { listedKey, newStages, rewrapAll, type Stages } from "../support/root-keys.ts";
-import { verifyAll } from "../verify/support/verify.ts";
 import { admin, makeToken, makeVault } from "../support/service.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** Whether the newest backup is there and opens (contract 21.13 and 22.2). */
 

@@ -4,13 +4,13 @@ import { REGISTRY } from "../../src/model/backup.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import { DAY, HOUR } from "../../src/model/time.ts";
 import { startBackup } from "../../src/scheduled.ts";
+import { recordingQueue } from "../support/activity.ts";
 import { backUp, backUpAll, failingFor, healthOfBackups, keysIn, laterBy, newestOf, snapshotsOf } from "../support/backup.ts";
-import { canary, captureLog, found } from "../support/canary.ts";
 import { countingBucket, wrapBucket, wrapDatabase } from "../support/bindings.ts";
-import { endOfJob, inOperator, JOBS, runJob, type Service, serviceWith, startJob } from "../support/jobs.ts";
+import { canary, captureLog, found } from "../support/canary.ts";
 import { advanceClock } from "../support/faults.ts";
 import { freshFile } from "../support/files.ts";
-import { recordingQueue } from "../support/activity.ts";
+import { endOfJob, inOperator, JOBS, runJob, type Service, serviceWith, startJob } from "../support/jobs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 

@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { backUp, backUpAll, stateOf } from "../support/backup.ts";
+import { ignoreChecks } from "../support/migrate.ts";
 import { restore } from "../support/restores.ts";
 import { sample } from "../support/runs.ts";
 import { flipped, type Planted, plantVault } from "../verify/support/vault.ts";
 import { verifyAll } from "../verify/support/verify.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 
 /** One damaged row costs no other one in a backup and a restore (contract 21.5 and 21.24). */
 

@@ -1,13 +1,13 @@
-import { backUp } from "../support/backup.ts";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import { CASES, damage, type Row } from "../damage/support/rows.ts";
+import { backUp } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
+import { endOfJob, JOBS, serviceWith, startJob } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { admin, client, makeToken } from "../support/service.ts";
-import { endOfJob, JOBS, serviceWith, startJob } from "../support/jobs.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
-import { CASES, damage, type Row } from "../damage/support/rows.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
 /** The restore of one Item (contract 21.28). */

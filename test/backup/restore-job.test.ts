@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { writeStep } from "../../src/store/jobs/step-fence.ts";
 import { partKey } from "../../src/store/backup/object-keys.ts";
+import { writeStep } from "../../src/store/jobs/step-fence.ts";
 import { untilLogged } from "../support/activity.ts";
 import { backUp, backUpAll, newestOf, rowOf, stateOf } from "../support/backup.ts";
 import { wrapDatabase } from "../support/bindings.ts";

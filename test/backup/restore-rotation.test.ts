@@ -9,9 +9,9 @@ import { type FullVault, fullVault } from "../support/full-vault.ts";
 import { runHourly } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { newStages, rewrapAll } from "../support/root-keys.ts";
+import { keyNumbersOf, renewKey } from "../support/sealed-columns.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, freshVault } from "../support/service.ts";
-import { keyNumbersOf, renewKey } from "../support/sealed-columns.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
 /** Backups, restores and `verify` of a vault with several keys (contract 20, 21 and 22). */

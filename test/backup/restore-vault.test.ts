@@ -6,12 +6,12 @@ import { rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { runHourly, runJob, serviceWith } from "../support/jobs.ts";
-import { restore } from "../support/restores.ts";
 import { passDaysQuickly as passDays } from "../support/restore.ts";
+import { restore } from "../support/restores.ts";
 import { runs } from "../support/runs.ts";
 import { admin, type Client, freshVault, LOGIN } from "../support/service.ts";
-import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
+import { newReceiver, ringWhenDue } from "../support/webhooks.ts";
 
 /** The restore of single vaults into a deployment that is in use (contract 21.22 and 21.23). */
 

@@ -19,8 +19,8 @@ import {
   writesOf,
 } from "../support/backup.ts";
 import { seeded } from "../support/bindings.ts";
-import { fullVault } from "../support/full-vault.ts";
 import { freshFile, objectsOf, pattern } from "../support/files.ts";
+import { fullVault } from "../support/full-vault.ts";
 import { restore } from "../support/restores.ts";
 import { login, seedItems } from "../support/seed.ts";
 import { admin, freshVault } from "../support/service.ts";

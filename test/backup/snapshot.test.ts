@@ -1,7 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { missingContentsOf } from "../../src/model/backup.ts";
-import { countingBucket, countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { untilLogged } from "../support/activity.ts";
 import {
   backUp,
@@ -14,6 +13,7 @@ import {
   snapshotsOf,
   type VaultRows,
 } from "../support/backup.ts";
+import { countingBucket, countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { freshFile } from "../support/files.ts";
 import { JOBS } from "../support/jobs.ts";
 import { seedItems, login } from "../support/seed.ts";

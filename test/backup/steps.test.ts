@@ -1,6 +1,10 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
+import { must } from "../../src/model/result.ts";
+import { loadManifest } from "../../src/store/backup/load.ts";
+import { partKey } from "../../src/store/backup/object-keys.ts";
+import { beginVault, type VaultBackup } from "../../src/store/backup/vault-state.ts";
+import { stepVault } from "../../src/store/backup/vault.ts";
 import {
   backUp,
   backupStore,
@@ -11,17 +15,13 @@ import {
   snapshotsOf,
   valueOf,
 } from "../support/backup.ts";
+import { wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { failingBucket } from "../support/failing-bucket.ts";
 import { freshFile } from "../support/files.ts";
 import { endOfJob, inOperator, JOBS, killOperator, runJob, serviceWith, startJob } from "../support/jobs.ts";
-import { login, seedItems } from "../support/seed.ts";
 import { addKeyInDatabase } from "../support/sealed-columns.ts";
+import { login, seedItems } from "../support/seed.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
-import { must } from "../../src/model/result.ts";
-import { loadManifest } from "../../src/store/backup/load.ts";
-import { partKey } from "../../src/store/backup/object-keys.ts";
-import { stepVault } from "../../src/store/backup/vault.ts";
-import { beginVault, type VaultBackup } from "../../src/store/backup/vault-state.ts";
 import { runSql } from "../support/sql.ts";
 
 /** The steps of a backup: killed, repeated, with failing storage, and of vaults whose log does not tell what has changed (contract 21.3). */

@@ -1,12 +1,12 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
-import { backUp } from "../support/backup.ts";
 import { recordingQueue } from "../support/activity.ts";
+import { backUp } from "../support/backup.ts";
 import { watchBucket } from "../support/bindings.ts";
+import { ignoreChecks } from "../support/migrate.ts";
 import { admin, client, LOGIN, makeToken, makeVault, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 
 /** The vaults of the backups by name (contract 21.15). */
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
+import { checkAccessibility } from "./support/accessibility.ts";
 import { readClipboard } from "./support/clipboard.ts";
 import { otherOrigin } from "./support/other-origin.ts";
 import { openPage, serviceOrigin, startPage } from "./support/page.ts";
 import { expectProblem } from "./support/problems.ts";
-import { checkAccessibility } from "./support/accessibility.ts";
 
 /** What fails a browser test by itself, and what a test leaves to the next one. */
 

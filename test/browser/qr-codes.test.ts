@@ -1,6 +1,6 @@
+import type { Page } from "playwright-core";
 import { encodeQR } from "qr";
 import { decodeQR } from "qr/decode.js";
-import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { checkLooks } from "./support/accessibility.ts";
 import { button, dialogOf, htmlOf, link, openItem, press, see, toast } from "./support/console.ts";

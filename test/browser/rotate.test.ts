@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { CHARACTER_SETS, DEFAULT_RECIPE } from "../../src/model/recipe.ts";
 import { makeToken } from "../sdk/support/requests.ts";
 import { checkLooks } from "./support/accessibility.ts";
+import { readClipboard } from "./support/clipboard.ts";
 import {
   changeAnswers,
   dialogOf,
@@ -15,7 +16,6 @@ import {
   signInAgain,
   toast,
 } from "./support/console.ts";
-import { readClipboard } from "./support/clipboard.ts";
 import { injectFault, stopFollowing } from "./support/faults.ts";
 import { openPage } from "./support/page.ts";
 import { allowProblem, expectProblem } from "./support/problems.ts";

@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { document } from "../../src/api/openapi/document.ts";
-import type { Document, Response, Schema } from "../../src/api/openapi/types.ts";
 import { operationsOf, resolve } from "../../scripts/build/document.ts";
 import { referenceFiles } from "../../scripts/build/reference/page.ts";
 import { prose } from "../../scripts/build/reference/prose.ts";
 import { TASKS } from "../../scripts/build/reference/tasks.ts";
 import type { Found } from "../../scripts/build/reference/types.ts";
+import { document } from "../../src/api/openapi/document.ts";
+import type { Document, Response, Schema } from "../../src/api/openapi/types.ts";
 import { FAILURE_KINDS } from "../../src/model/failure.ts";
+import { CHARACTER } from "../support/characters.ts";
 import { contract } from "../support/contract.ts";
 import { runs } from "../support/runs.ts";
 import { type Element, readHtml } from "./html.ts";
-import { CHARACTER } from "../support/characters.ts";
 
 /** The reference of the API (contract 19.15). */
 

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { document } from "../../src/api/openapi/document.ts";
-import type { Document, Schema } from "../../src/api/openapi/types.ts";
 import { operationsOf } from "../../scripts/build/document.ts";
 import { typesOf } from "../../scripts/build/types.ts";
+import { document } from "../../src/api/openapi/document.ts";
+import type { Document, Schema } from "../../src/api/openapi/types.ts";
 import { runs } from "../support/runs.ts";
 
 /** The types of the client, which scripts/build/types.ts generates from the document. */

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Item } from "../../packages/cli/src/api/shapes.ts";
 import { isId, onlyOne } from "../../packages/cli/src/api/find.ts";
+import type { Item } from "../../packages/cli/src/api/shapes.ts";
 import { safeName } from "../../packages/cli/src/files/get.ts";
+import { secondsOf } from "../../packages/cli/src/frame/duration.ts";
 import { operationsOf, withKnownAttributes } from "../../packages/cli/src/items/edit.ts";
 import { newField, parseItem, versionOf } from "../../packages/cli/src/items/input.ts";
 import { isSecret } from "../../packages/cli/src/items/present.ts";
 import { parseFieldSource } from "../../packages/cli/src/items/sources.ts";
-import { secondsOf } from "../../packages/cli/src/frame/duration.ts";
 import { parsePermission, parseScope } from "../../packages/cli/src/tokens/issue.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 

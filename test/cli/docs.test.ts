@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, inject, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands.ts";
-import { type Bindings, expectedText } from "./support/placeholders.ts";
 import { admin, makeVault, sendRequest } from "../sdk/support/vault.ts";
 import { parseSections, type Section, startShell } from "./support/console.ts";
 import { startFewVaults } from "./support/few-vaults.ts";
 import { runWithOutput } from "./support/here.ts";
+import { type Bindings, expectedText } from "./support/placeholders.ts";
 import { CACHE } from "./support/process.ts";
 
 /**

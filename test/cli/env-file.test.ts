@@ -5,8 +5,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands.ts";
 import { GLOBAL_OPTIONS, type Options } from "../../packages/cli/src/frame/command.ts";
 import { fileOf, newFolder } from "./support/files.ts";
-import { vaultWithLogin } from "./support/login.ts";
 import { runHere } from "./support/here.ts";
+import { vaultWithLogin } from "./support/login.ts";
 import { runCli } from "./support/process.ts";
 
 /** The files of `run --env`, and what Node reads of a command line. */

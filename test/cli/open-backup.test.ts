@@ -1,5 +1,5 @@
-import { createHmac, hkdfSync } from "node:crypto";
 import { execFileSync } from "node:child_process";
+import { createHmac, hkdfSync } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,8 +8,8 @@ import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { PURPOSES } from "../../src/model/purposes.ts";
 import { backedUpIn, columnsOfKind } from "../../src/store/tables/tables.ts";
-import { sample } from "../support/runs.ts";
 import { startWorker } from "../sdk/support/worker.ts";
+import { sample } from "../support/runs.ts";
 import { need } from "../upgrade/support/ask.ts";
 import {
   type AnsweredVault,

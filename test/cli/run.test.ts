@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { admin, sendRequest } from "../sdk/support/vault.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { fileOf, newFolder } from "./support/files.ts";
-import { vaultOf, vaultWithLogin } from "./support/login.ts";
 import { ends, runHere } from "./support/here.ts";
-import { type Running, runCli, startCli } from "./support/process.ts";
 import { type Interceptor, startProxy } from "./support/interceptor.ts";
+import { vaultOf, vaultWithLogin } from "./support/login.ts";
+import { type Running, runCli, startCli } from "./support/process.ts";
 
 let made: Awaited<ReturnType<typeof vaultWithLogin>>;
 let proxy: Interceptor;

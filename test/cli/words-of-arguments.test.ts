@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../packages/cli/src/commands.ts";
 import { nearestOf, optionsOf } from "../../packages/cli/src/frame/advice.ts";

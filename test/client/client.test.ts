@@ -1,8 +1,8 @@
-import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { LIMITS } from "@item-vault/model/limits";
+import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { createClient, entriesOf, type Fault, ItemVaultError } from "../../packages/client/src/index.ts";
-import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { startProxy } from "../cli/support/interceptor.ts";
+import { vaultOf, vaultWithLogin } from "../cli/support/login.ts";
 import { admin } from "../sdk/support/vault.ts";
 
 type Fetch = typeof fetch;

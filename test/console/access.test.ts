@@ -14,8 +14,8 @@ import {
   tokenOf,
 } from "../support/access.ts";
 import { browser, CONSOLE, cookieOf, signIn } from "../support/console.ts";
-import { headerOf, type Json, type SigningKey, signToken } from "../support/workload-tokens.ts";
 import { admin, kindOf, type Reply, send } from "../support/service.ts";
+import { headerOf, type Json, type SigningKey, signToken } from "../support/workload-tokens.ts";
 
 /** Signing in with Cloudflare Access (contract 25.6, 25.7): the settings, the keys of the team, and the session. */
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { OperationId } from "../../src/api/operations.ts";
 import { ROWS } from "../../src/api/openapi/document.ts";
+import type { OperationId } from "../../src/api/operations.ts";
 import { LIMITS } from "../../src/model/limits.ts";
 import type { NarrowAdmin } from "../../src/model/token-kind.ts";
 import { countingDatabase, limiterOf } from "../support/bindings.ts";

@@ -1,9 +1,9 @@
+import type { Field } from "@item-vault/client";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Field } from "@item-vault/client";
 import { isKeyUri, keyUriOf } from "../../packages/console/src/qr-codes/key-uri.ts";
-import { parseTotp } from "../../src/model/totp-parameters.ts";
 import { base32 } from "../../src/model/ids.ts";
+import { parseTotp } from "../../src/model/totp-parameters.ts";
 import { runs } from "../support/runs.ts";
 import { field, itemOf } from "./history/items.ts";
 

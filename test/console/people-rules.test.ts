@@ -5,11 +5,11 @@ import { addPerson, newEmail } from "../support/access.ts";
 import { browser, cookieOf } from "../support/console.ts";
 import { type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
 import { authorized, loginCode, redeem } from "../support/logins.ts";
-import { admin, client, freshVault, kindOf, makeVault, type Reply, type Request_, send } from "../support/service.ts";
 import { newStages } from "../support/root-keys.ts";
-import { deleteIssuers, exchange, makeIssuer, makeRule } from "../support/workloads.ts";
+import { admin, client, freshVault, kindOf, makeVault, type Reply, type Request_, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { tokenOf } from "../support/workload-tokens.ts";
+import { deleteIssuers, exchange, makeIssuer, makeRule } from "../support/workloads.ts";
 
 /** People whom a rule lets in (contract 25.13). */
 

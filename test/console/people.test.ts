@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { LIMITS } from "../../src/model/limits.ts";
 import { writeId } from "../../src/model/dialect.ts";
+import { LIMITS } from "../../src/model/limits.ts";
 import { newEmail } from "../support/access.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { seedPeople } from "../support/seed-people.ts";

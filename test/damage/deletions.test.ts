@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { objectsOf, pattern } from "../support/files.ts";
 import { renewCoordinator } from "../support/bindings.ts";
+import { objectsOf, pattern } from "../support/files.ts";
 import { runHourly } from "../support/jobs.ts";
 import { passDaysQuickly } from "../support/restore.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";

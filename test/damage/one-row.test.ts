@@ -4,14 +4,14 @@ import { writeId } from "../../src/model/dialect.ts";
 import { isId } from "../../src/model/ids.ts";
 import { FLUSH_WINDOW_MS } from "../../src/store/activity/flush.ts";
 import { ALL_TABLES, type TableName, TABLES_OF_ITEM } from "../../src/store/tables/tables.ts";
-import { isLong, sample } from "../support/runs.ts";
 import { untilLogged } from "../support/activity.ts";
+import { isLong, sample } from "../support/runs.ts";
 import { realSleep } from "../support/waits.ts";
 import { copyStorage } from "../verify/support/restore.ts";
 import { verifyAll } from "../verify/support/verify.ts";
+import { UNKNOWABLE } from "./support/exceptions.ts";
 import { type Answer, backUpAgain, listProbes, type Probe, signInAgain, write } from "./support/probes.ts";
 import { type Case, CASES, chooseRow, damage, FAULTS, type Row } from "./support/rows.ts";
-import { UNKNOWABLE } from "./support/exceptions.ts";
 import { plantWorld, type World } from "./support/world.ts";
 
 /** One damaged row never costs more than itself: every column of every table, damaged in each way, in one row. */

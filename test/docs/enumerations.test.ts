@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import cli from "../../docs/cli.md?raw";
-import { contract } from "../support/contract.ts";
 import { OPERATIONS } from "../../src/api/operations.ts";
 import { FIELD_TYPE_NAMES } from "../../src/model/field-types.ts";
 import { CATEGORIES } from "../../src/model/item.ts";
 import { PURPOSES } from "../../src/model/purposes.ts";
 import { isSecretType } from "../../src/model/secret-types.ts";
+import { contract } from "../support/contract.ts";
 
 /** What the documents enumerate, and the code too. */
 

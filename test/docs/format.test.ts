@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import document from "../../docs/format.md?raw";
-import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/model/chunk-sizes.ts";
 import { KINDS } from "../../src/crypto/seal.ts";
 import { BACKUP_FORMAT, type Manifest } from "../../src/model/backup.ts";
+import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/model/chunk-sizes.ts";
 import { backedUpIn } from "../../src/store/tables/tables.ts";
 import backup from "../../vectors/backup.json?raw";
 import derived from "../../vectors/derived-key.json?raw";

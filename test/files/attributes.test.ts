@@ -1,8 +1,8 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
+import { writeId } from "../../src/model/dialect.ts";
 import { bytesOf, freshFile, freshItem, itemIn, pattern, recordingBucket } from "../support/files.ts";
 import { fetchRaw, LOGIN, shareVault } from "../support/service.ts";
-import { env } from "cloudflare:workers";
-import { writeId } from "../../src/model/dialect.ts";
 
 /** The attributes of a File, alone and in its Item (contract 2.2, 9.1). */
 

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
+import { writeId } from "../../src/model/dialect.ts";
 import { keyOf, type Place, SEALED_BYTES } from "../support/faults.ts";
 import { freshItem, lengthOf, objectsOf, pattern } from "../support/files.ts";
 import { sample } from "../support/runs.ts";
 import { client, makeToken } from "../support/service.ts";
-import { writeId } from "../../src/model/dialect.ts";
 import { runSql } from "../support/sql.ts";
 
 /**

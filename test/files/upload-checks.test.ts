@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bytesOf, freshFile, pattern, stateOf, threePieces } from "../support/files.ts";
 import { wrapBucket } from "../support/bindings.ts";
+import { bytesOf, freshFile, pattern, stateOf, threePieces } from "../support/files.ts";
 import type { Reply } from "../support/service.ts";
 
 /** The headers that describe an uploaded content: digest, encoding and length (contract 4.3, 9.5, 12.1), for POST and for PUT. */

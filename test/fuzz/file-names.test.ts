@@ -3,10 +3,10 @@ import type { Context } from "hono";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { App } from "../../src/http/context.ts";
 import { parseName } from "../../src/http/endpoints/file-writes.ts";
+import { CHARACTER } from "../support/characters.ts";
 import { freshItem, lengthOf, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
 import { rotatingTokens } from "./rotating-tokens.ts";
-import { CHARACTER } from "../support/characters.ts";
 
 /** Contract 9.3: random names of Files, uploaded by `Content-Disposition` (RFC 6266) or the query, are returned byte for byte. */
 

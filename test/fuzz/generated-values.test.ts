@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { base32 } from "../../src/model/ids.ts";
 import { generatePassword, type PasswordRecipe } from "../../src/model/password.ts";
 import { currentCode } from "../../src/model/totp.ts";
-import { base32 } from "../../src/model/ids.ts";
 import { runs } from "../support/runs.ts";
 
 /** Compares generated passwords (contract 7) and one-time codes (RFC 6238) with reference implementations. */

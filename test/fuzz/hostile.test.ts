@@ -4,10 +4,10 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { sleep } from "../support/bindings.ts";
 import { canary, captureLog, dumpOfDatabase, found } from "../support/canary.ts";
+import { isLong, runs } from "../support/runs.ts";
+import { createFixtures, type Fixtures } from "./hostile/fixtures.ts";
 import { type HostileRequest, session } from "./hostile/requests.ts";
 import { violatedRules } from "./hostile/rules.ts";
-import { createFixtures, type Fixtures } from "./hostile/fixtures.ts";
-import { isLong, runs } from "../support/runs.ts";
 
 /**
  * Random hostile requests to the whole Worker, in sessions of at most 10, each with a vault of its own. A failure prints

@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Item } from "../../src/model/item.ts";
 import { parsePatch } from "../../src/model/item-input.ts";
+import type { Item } from "../../src/model/item.ts";
 import { complete } from "../../src/vault/complete.ts";
 import { applyPatch } from "../../src/vault/patch.ts";
-import { type Outcome, patchReference } from "./reference/patch.ts";
-import { charactersOf, type CompletedField } from "./reference/complete.ts";
 import { runs } from "../support/runs.ts";
 import { patch } from "./patch-operations.ts";
+import { charactersOf, type CompletedField } from "./reference/complete.ts";
+import { type Outcome, patchReference } from "./reference/patch.ts";
 
 /** Contract 6: compares PATCH with a reference implementation. */
 

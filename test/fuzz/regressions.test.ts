@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { canary } from "../support/canary.ts";
+import { freshVault, LOGIN } from "../support/service.ts";
+import { createFixtures } from "./hostile/fixtures.ts";
 import type { HostileRequest } from "./hostile/requests.ts";
 import { violatedRules } from "./hostile/rules.ts";
-import { createFixtures } from "./hostile/fixtures.ts";
-import { freshVault, LOGIN } from "../support/service.ts";
 
 /** One test for each bug that the random tests of this folder found. */
 

@@ -3,8 +3,8 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, signToken, verifyToken } from "../../src/crypto/token.ts";
-import { runs } from "../support/runs.ts";
 import { CHARACTER } from "../support/characters.ts";
+import { runs } from "../support/runs.ts";
 
 /** Contract 8.3: mutations of the characters, parts, encodings, claims and signature of a valid token are refused. */
 

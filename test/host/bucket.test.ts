@@ -1,10 +1,10 @@
-import * as fc from "fast-check";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import * as fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { openBucket } from "../../packages/host/src/bucket.ts";
 import { addReaderMethods, FixedLengthStream } from "../../packages/host/src/platform/streams.ts";

@@ -1,11 +1,11 @@
 import type { Vault } from "../../packages/client/src/schema.ts";
-import { newVault } from "../../src/api/bodies.ts";
 import type { AnswerBody, Presented } from "../../src/api/answer.ts";
-import { body } from "../../src/api/openapi/schemas/body.ts";
+import { newVault } from "../../src/api/bodies.ts";
 import type { Descriptions } from "../../src/api/openapi/operation.ts";
+import { body } from "../../src/api/openapi/schemas/body.ts";
+import { presentVault } from "../../src/http/present/vaults.ts";
 import { type Handler, serveBy } from "../../src/http/route.ts";
 import { ok } from "../../src/model/result.ts";
-import { presentVault } from "../../src/http/present/vaults.ts";
 import type { NamedVault as VaultRow } from "../../src/model/vault.ts";
 
 /** What tsc refuses (docs/design/requests.md). `npm run check` fails when a line below an expected error compiles. */

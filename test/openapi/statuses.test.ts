@@ -3,8 +3,8 @@ import { document, ROWS } from "../../src/api/openapi/document.ts";
 import { seen } from "../support/documented.ts";
 import type { Reply } from "../support/service.ts";
 import { watchTimers } from "../support/timers.ts";
-import { prepareTarget, type Row, startWorld, type Target, type World } from "./support/targets.ts";
 import { endSilences, recipeOf } from "./support/recipes.ts";
+import { prepareTarget, type Row, startWorld, type Target, type World } from "./support/targets.ts";
 
 /** Every status that the document has of an operation is one that the operation answers (contract 19.1): a request is sent for each. */
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { operationId } from "../../src/model/ids.ts";
-import { filesOf } from "../../src/store/buckets/r2.ts";
 import { removeOldSegments } from "../../src/store/activity/retention.ts";
+import { filesOf } from "../../src/store/buckets/r2.ts";
 import { deliver, drainQueue, entriesOfPages, idsInLog, recordingQueue, runCron, whileNearlyFull } from "../support/activity.ts";
 import { countingDatabase, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { advanceClock, DAY } from "../support/faults.ts";

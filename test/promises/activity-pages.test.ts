@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Activity } from "../../src/model/activity.ts";
-import { entriesOf, type Segment } from "../../src/store/activity/segments.ts";
 import { operationId } from "../../src/model/ids.ts";
+import { entriesOf, type Segment } from "../../src/store/activity/segments.ts";
 import { deliverMessages, fillLog, fillUnopenable, idOf, messageOf, nestedLogs } from "../support/activity.ts";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
+import { type Client, client, makeToken, makeVault } from "../support/service.ts";
 import { ask } from "../support/worst/asking.ts";
 import { tokenOfFullLogs, tokenOfNestedSegments, tokenOfShortSegments } from "../support/worst/world.ts";
-import { type Client, client, makeToken, makeVault } from "../support/service.ts";
 
 /** What a page of the activity log costs, whatever the logs hold (contract 13.9, 13.19 and 13.20). */
 

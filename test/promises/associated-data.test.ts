@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import { renewCoordinator } from "../support/bindings.ts";
-import { flipped } from "../verify/support/vault.ts";
 import { admin, type Client, freshVault, LOGIN, makeToken, client } from "../support/service.ts";
 import { runSql, selectAll, selectFirst } from "../support/sql.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /**
  * The associated data binds a sealed text to its place, so an attacker who can write to D1 cannot move secrets: a text that

@@ -2,16 +2,16 @@ import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import { DAY } from "../../src/model/time.ts";
 import { removeOldRows } from "../../src/store/activity/retention.ts";
+import { filesOf } from "../../src/store/buckets/r2.ts";
+import { messageOf, recordingQueue, untilLogged } from "../support/activity.ts";
 import { backUpAll } from "../support/backup.ts";
 import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
-import { messageOf, recordingQueue, untilLogged } from "../support/activity.ts";
 import { canary, captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { kv } from "../support/kv.ts";
 import { objectsIn } from "../support/restores.ts";
 import { admin, client, makeToken, makeVault, type Reply, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { verifyAll } from "../verify/support/verify.ts";
-import { filesOf } from "../../src/store/buckets/r2.ts";
 
 /** Random words in every input. None of them may be in D1 or R2 unencrypted, in a queue message, in a log line or in an error. */
 

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { canary, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { bytesOf } from "../support/files.ts";
 import { passDays } from "../support/restore.ts";
-import { freshWriter } from "../support/versions.ts";
 import { client, makeToken } from "../support/service.ts";
+import { freshWriter } from "../support/versions.ts";
 
 /** What was destroyed is nowhere (contract 14.17): not in D1, not in R2 and not in the storage of the coordinator. */
 

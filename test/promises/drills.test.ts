@@ -19,8 +19,8 @@ import {
 import { emptyBucket } from "../support/empty-bucket.ts";
 import { runHourly } from "../support/jobs.ts";
 import { listedKey, newStages } from "../support/root-keys.ts";
-import { addWebhook, newReceiver } from "../support/webhooks.ts";
 import { admin, client } from "../support/service.ts";
+import { addWebhook, newReceiver } from "../support/webhooks.ts";
 
 /** The drills of docs/operations.md for a loss and for a rotation. Those of backups are in `drills-backup.test.ts`. */
 

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { countingDatabase, wrapDatabase } from "../support/bindings.ts";
-import { largeVault } from "./large-vault.ts";
 import { runs } from "../support/runs.ts";
 import { fetchRaw, makeToken } from "../support/service.ts";
+import { largeVault } from "./large-vault.ts";
 
 /** Large vaults: the rows that a request reads, and the rows that a list holds in memory at a time. */
 

@@ -5,8 +5,8 @@ import { sleep, wrapDatabase } from "../support/bindings.ts";
 import { isLong, runs, sample } from "../support/runs.ts";
 import { freshVault, LOGIN, type Reply, send } from "../support/service.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
-import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
 import { ask, coordinatorsWith, headersOf, sizeOf } from "../support/worst/asking.ts";
+import { type Attack, ATTACKS } from "../support/worst/attacks.ts";
 import type { World } from "../support/worst/world.ts";
 
 /** One token does its worst. The clients of another vault notice nothing, and D1 grows by no more than the bounds. */

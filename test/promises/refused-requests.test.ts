@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
 import { NOWHERE } from "../../src/crypto/seal.ts";
+import { OPEN_ROUTES, ROUTES } from "../../src/http/app.ts";
 import { newKey, newTeam, serveTeams, tokenOf } from "../support/access.ts";
-import { countingBucket, countingDatabase, limiterOf } from "../support/bindings.ts";
 import { drainQueue, recordingQueue } from "../support/activity.ts";
+import { countingBucket, countingDatabase, limiterOf } from "../support/bindings.ts";
 import { runs } from "../support/runs.ts";
 import { admin, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { ItemRow } from "../../src/store/items/items.ts";
 import type { VaultRow } from "../../src/store/vaults/rows.ts";
 import { countingDatabase, recordOperations, rebindCoordinator, renewCoordinator, sleep } from "../support/bindings.ts";
-import { inOneGroup } from "../support/group.ts";
 import { contested } from "../support/contested.ts";
 import { otherTag } from "../support/etags.ts";
+import { inOneGroup } from "../support/group.ts";
 import { admin, client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** The row cache of a coordinator saves D1 calls and has no authority (docs/consistency.md, A write). */

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { flushBatch } from "../../src/store/activity/flush.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
 import { type Claims, hashToken, signToken } from "../../src/crypto/token.ts";
 import type { Secrets } from "../../src/index.ts";
+import { flushBatch } from "../../src/store/activity/flush.ts";
 import { sealToken } from "../../src/store/tokens/token-rows.ts";
 import { countingDatabase } from "../support/bindings.ts";
 import { login, seedItems } from "../support/seed.ts";

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { SERVICE_KINDS } from "../../src/model/job.ts";
 import { PURGE } from "../../src/jobs/purge.ts";
+import { SERVICE_KINDS } from "../../src/model/job.ts";
 import { ok } from "../../src/model/result.ts";
 import { cleanUp } from "../../src/scheduled.ts";
 import { SLICE_MAX } from "../../src/store/commit/deleted-vaults.ts";

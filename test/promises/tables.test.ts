@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { TIME_END } from "../../src/model/time.ts";
-import { VALUES_OF_KINDS } from "../support/tables.ts";
 import { ALL_TABLES, columnsOfKind, type NamedTable } from "../../src/store/tables/tables.ts";
+import { VALUES_OF_KINDS } from "../support/tables.ts";
 
 /** The catalogue of tables (src/store/tables) is complete, and says what the schema says. */
 

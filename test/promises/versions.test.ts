@@ -12,9 +12,9 @@ import { freshItem, pattern } from "../support/files.ts";
 import { inOneGroup } from "../support/group.ts";
 import { runs } from "../support/runs.ts";
 import { LOGIN } from "../support/service.ts";
-import { flipped } from "../verify/support/vault.ts";
 import { runSql, selectAll, selectFirst } from "../support/sql.ts";
 import { countsOf, freshWriter, keeping, kindOf, rowsOf, unwrap } from "../support/versions.ts";
+import { flipped } from "../verify/support/vault.ts";
 
 /**
  * The write path of kept versions and deleted Items (docs/design/writes.md). test/proof/versions.test.ts compares what is kept with a model.

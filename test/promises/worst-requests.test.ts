@@ -7,10 +7,10 @@ import { takeBatch } from "../../src/store/activity/flush.ts";
 import { countingBucket, countingDatabase } from "../support/bindings.ts";
 import { runs, sample } from "../support/runs.ts";
 import { admin, send } from "../support/service.ts";
-import { UNDER_LOAD } from "../support/waits.ts";
 import { storedBytes } from "../support/stored-bytes.ts";
-import { STREAMED, WORST_REQUESTS } from "../support/worst/requests.ts";
+import { UNDER_LOAD } from "../support/waits.ts";
 import { ask, coordinatorsWith, headersOf, sizeOf } from "../support/worst/asking.ts";
+import { STREAMED, WORST_REQUESTS } from "../support/worst/requests.ts";
 import type { World } from "../support/worst/world.ts";
 
 /** Every endpoint is bounded: what its worst legal request costs. docs/limits.md shows the figures of a larger state. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { runs } from "../support/runs.ts";
-import { checkHistory } from "./history/check.ts";
 import { awaitsOf, everyOrder } from "./exploration/turns.ts";
 import { playUploads, type UploadScenario } from "./exploration/uploads.ts";
 import { play, type Scenario } from "./exploration/writes.ts";
+import { checkHistory } from "./history/check.ts";
 
 /**
  * Coordinators that are evicted, Workers that end in the middle of a request, and D1 calls that take effect after their

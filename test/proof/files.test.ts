@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { DAY, expectNoOrphans, advanceClock, keyOf, runDueAlarms } from "../support/faults.ts";
 import { freshItem, pattern } from "../support/files.ts";
 import { runs } from "../support/runs.ts";
-import { isAllowed, runFiles } from "./history/files.ts";
 import { auditContents, auditLog } from "./history/audit.ts";
 import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
+import { isAllowed, runFiles } from "./history/files.ts";
 
 beforeEach(() => {
   shortenDeadlines();

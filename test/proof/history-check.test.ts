@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runs } from "../support/runs.ts";
-import { checkHistory } from "./history/check.ts";
 import type { Call } from "./history/calls.ts";
+import { checkHistory } from "./history/check.ts";
 import { generateHistory, STABLE_ITEM, VERSIONS_KEPT } from "./history/reference-store.ts";
 import { WRONG_ANSWERS } from "./history/wrong-answers.ts";
 

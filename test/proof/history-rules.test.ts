@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { checkHistory } from "./history/check.ts";
 import type { Call, Kind, Outcome } from "./history/calls.ts";
+import { checkHistory } from "./history/check.ts";
 
 /**
  * Tests the rules of checkHistory at their boundaries: short histories of one Item, and the rule that each violates.

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { checkHistory } from "./history/check.ts";
-import { type Load, runLoad } from "./history/clients.ts";
-import { DOUBLED, LOST, type Rule } from "./history/calls.ts";
-import { auditContents, auditLog } from "./history/audit.ts";
-import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 import { advanceClock, DAY, runDueAlarms } from "../support/faults.ts";
 import { withoutFence, withoutRecords } from "../support/rewrites.ts";
 import { isLong, runs } from "../support/runs.ts";
+import { auditContents, auditLog } from "./history/audit.ts";
+import { DOUBLED, LOST, type Rule } from "./history/calls.ts";
+import { checkHistory } from "./history/check.ts";
+import { type Load, runLoad } from "./history/clients.ts";
+import { FAULT_RATES, shortenDeadlines } from "./history/fault-plan.ts";
 
 /**
  * Under load and injected faults no write is lost, no write takes effect twice, and no content is left without a row. `npm test`

@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seeded } from "../support/bindings.ts";
 import { isLong, runs, sample } from "../support/runs.ts";
-import { checkHistory } from "./history/check.ts";
-import { play, type Scenario, WRITES, type Written } from "./exploration/writes.ts";
 import { awaitsOf, everyOrder, type Turns } from "./exploration/turns.ts";
+import { play, type Scenario, WRITES, type Written } from "./exploration/writes.ts";
+import { checkHistory } from "./history/check.ts";
 
 /**
  * Runs the queue and the commit loop of the coordinator over a store in memory: concurrent writes to one Item, in every

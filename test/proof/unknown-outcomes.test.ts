@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fail, ok, type Refusal, type Result } from "../../src/model/result.ts";
-import type { BatchOutcome } from "../../src/store/d1/database.ts";
 import type { Commit } from "../../src/store/commit/commit.ts";
 import type { Snapshot } from "../../src/store/commit/snapshot.ts";
+import type { BatchOutcome } from "../../src/store/d1/database.ts";
 import { commitGroup } from "../../src/vault/group.ts";
 import type { CommitPorts } from "../../src/vault/ports.ts";
 import { runs } from "../support/runs.ts";

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { rebindCoordinator, UNLIMITED } from "../support/bindings.ts";
 import { untilLogged } from "../support/activity.ts";
+import { rebindCoordinator, UNLIMITED } from "../support/bindings.ts";
 import { captureLog, dumpOfDatabase, found, words } from "../support/canary.ts";
 import { advanceClock, DAY, runDueAlarms } from "../support/faults.ts";
 import { objectsOf } from "../support/files.ts";

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { areOfOneDay, cutGroups, cutItems, cutRows, PART_MAX, sharedBits, type Unit } from "../../src/store/backup/cut.ts";
-import { runs } from "../support/runs.ts";
 import { countContents } from "../../src/store/backup/vault-state.ts";
+import { runs } from "../support/runs.ts";
 
 /** Where backups are cut into parts (docs/design/backups.md). */
 

@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createCache } from "../../src/crypto/cache.ts";
-import type { ItemRow } from "../../src/store/items/items.ts";
 import { createRowCache } from "../../src/store/commit/cache.ts";
 import type { RowRequest } from "../../src/store/commit/rows.ts";
+import type { ItemRow } from "../../src/store/items/items.ts";
 import type { VaultRow } from "../../src/store/vaults/rows.ts";
 
 /** A map with a limit on the age and on the number of its entries (src/crypto/cache.ts). */

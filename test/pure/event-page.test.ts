@@ -11,8 +11,8 @@ import {
   parseCursors,
 } from "../../src/model/cursor.ts";
 import type { VaultEvent } from "../../src/model/event.ts";
-import { runs } from "../support/runs.ts";
 import { type EventPage, pageOf } from "../../src/store/events/events.ts";
+import { runs } from "../support/runs.ts";
 
 /** Which events a cursor leads to (contract 15.3 to 15.5): a table, and a property over logs with gaps and restores. */
 

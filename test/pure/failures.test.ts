@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { callObject } from "../../src/durable-object-calls.ts";
 import { presentItem } from "../../src/http/present/items.ts";
+import { describe as describeFailure, FAILURE_KINDS, type FailureKind } from "../../src/model/failure.ts";
 import type { FieldType } from "../../src/model/field-types.ts";
 import { covers } from "../../src/model/permission.ts";
+import { fail, ok } from "../../src/model/result.ts";
 import { classify } from "../../src/store/d1/errors.ts";
 import { databaseLevel, recordDatabaseSize } from "../../src/store/d1/size.ts";
-import { describe as describeFailure, FAILURE_KINDS, type FailureKind } from "../../src/model/failure.ts";
-import { fail, ok } from "../../src/model/result.ts";
 
 /** What D1's errors say (developers.cloudflare.com/d1/observability/debug-d1). */
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { base32, idBytes, operationId, parseId, uuidOf } from "../../src/model/ids.ts";
 import { writeId } from "../../src/model/dialect.ts";
+import { base32, idBytes, operationId, parseId, uuidOf } from "../../src/model/ids.ts";
 
 /** Contract 3.1 to 3.3: the two forms of an id. */
 

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blindIndex, fingerprint } from "../../src/crypto/seal.ts";
-import { CHARACTER } from "../support/characters.ts";
 import { createWebhookSecret, signWebhook } from "../../src/crypto/webhook-signature.ts";
+import { CHARACTER } from "../support/characters.ts";
 
 /** The keyed hash of a title and the hash of a request, which are stored instead of the texts (docs/security.md). */
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { formatKeyList, parseKeyList } from "../../src/crypto/key-list.ts";
 import { type Keyring, openKeyring } from "../../src/crypto/keyring.ts";
 import { blindIndex, open, type KeyedAssociatedData, seal } from "../../src/crypto/seal.ts";
-import { formatKeyList, parseKeyList } from "../../src/crypto/key-list.ts";
 import { addVaultKey, unwrapVaultKeys, type WrappedKeys } from "../../src/crypto/vault-keys.ts";
 
 /** docs/security.md, Encryption: the root keys, the keys derived from them, and the vaults' keys that they wrap. */

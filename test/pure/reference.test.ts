@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fold } from "../../src/model/fold.ts";
 import type { Field } from "../../src/model/item.ts";
 import { fieldFinder, findFile } from "../../src/model/named.ts";
-import { attributeOf } from "../../src/store/references/search.ts";
 import { parseReference, type Reference } from "../../src/model/reference.ts";
+import { attributeOf } from "../../src/store/references/search.ts";
 import { CHARACTER } from "../support/characters.ts";
-import { fold } from "../../src/model/fold.ts";
-import { runs } from "../support/runs.ts";
 import { contract } from "../support/contract.ts";
+import { runs } from "../support/runs.ts";
 
 /** Contract 16: the syntax of references, and which field or File one names. */
 

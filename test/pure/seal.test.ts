@@ -15,8 +15,8 @@ import {
 } from "../../src/crypto/seal.ts";
 import type { VaultKey } from "../../src/crypto/vault-keys.ts";
 import { openText } from "../../src/crypto/vault-seal.ts";
-import { runs } from "../support/runs.ts";
 import { CHARACTER } from "../support/characters.ts";
+import { runs } from "../support/runs.ts";
 
 /** docs/security.md, Encryption: the format of a sealed text. test/fuzz/sealing.test.ts mutates sealed texts and their places. */
 

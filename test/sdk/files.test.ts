@@ -1,5 +1,5 @@
-import { buffer } from "node:stream/consumers";
 import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { attach, freshVault, makeItems, type TestVault } from "./support/vault.ts";
 

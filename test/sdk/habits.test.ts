@@ -2,8 +2,8 @@ import type { Readable } from "node:stream";
 import { json } from "node:stream/consumers";
 import { ItemBuilder, ItemCategory } from "@1password/connect";
 import { describe, expect, it } from "vitest";
-import { sendRequest, attach, connect, freshVault, login, makeItems, makeToken } from "./support/vault.ts";
 import { ID_LIKE } from "./support/titles.ts";
+import { sendRequest, attach, connect, freshVault, login, makeItems, makeToken } from "./support/vault.ts";
 
 /** Defects and surprises of the SDK that a service cannot prevent. A new version of the SDK may change these tests. */
 

@@ -8,8 +8,8 @@ import {
   OnePasswordConnect,
 } from "@1password/connect";
 import { describe, expect, inject, it } from "vitest";
-import { attach, freshVault, idsOf, makeItems, sendRequest } from "./support/vault.ts";
 import { SHORT_ID } from "./support/titles.ts";
+import { attach, freshVault, idsOf, makeItems, sendRequest } from "./support/vault.ts";
 
 /** Items that the SDK creates, reads, updates and deletes. */
 

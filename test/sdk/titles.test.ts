@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { freshVault, idsOf, makeItems } from "./support/vault.ts";
 import { ID_LIKE, TITLES } from "./support/titles.ts";
+import { freshVault, idsOf, makeItems } from "./support/vault.ts";
 
 /** A vault with an Item of the title, and an Item (`longer`) whose title contains the title. */
 async function makeTitledItems(title: string) {

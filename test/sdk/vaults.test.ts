@@ -1,7 +1,7 @@
 import type { Vault } from "@1password/connect";
 import { describe, expect, it } from "vitest";
-import { connect, freshVault, makeItems, makeToken, makeVault } from "./support/vault.ts";
 import { SHORT_ID, TITLES } from "./support/titles.ts";
+import { connect, freshVault, makeItems, makeToken, makeVault } from "./support/vault.ts";
 
 async function clientOfTwoVaults(first: string, second: string) {
   const ids = [await makeVault(first), await makeVault(second)] as const;

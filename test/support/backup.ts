@@ -3,14 +3,14 @@ import { expect, vi } from "vitest";
 import type { Cell, Manifest, Part } from "../../src/model/backup.ts";
 import type { Result } from "../../src/model/result.ts";
 import { type BackupStore, listBackupNumbers, loadNewest, loadPart, withBuckets } from "../../src/store/backup/load.ts";
-import { wrapBucket, wrapDatabase } from "./bindings.ts";
-import { advanceClock, DAY } from "./faults.ts";
-import { runJob, serviceWith } from "./jobs.ts";
-import { send } from "./service.ts";
 import { r2Bucket } from "../../src/store/buckets/r2.ts";
 import { openStore } from "../../src/store/d1/database.ts";
 import { keyInVault } from "../../src/store/tables/slices.ts";
 import { backedUpIn } from "../../src/store/tables/tables.ts";
+import { wrapBucket, wrapDatabase } from "./bindings.ts";
+import { advanceClock, DAY } from "./faults.ts";
+import { runJob, serviceWith } from "./jobs.ts";
+import { send } from "./service.ts";
 
 /** Makes backups by jobs, and reads them as a restore would. */
 

@@ -1,5 +1,5 @@
-import { admin, client, LOGIN, makeToken, makeVault } from "./service.ts";
 import { lengthOf, pattern } from "./files.ts";
+import { admin, client, LOGIN, makeToken, makeVault } from "./service.ts";
 import { newReceiver } from "./webhooks.ts";
 
 /** A vault with every kind of sealed row: versions, a deleted Item, Files with earlier contents, records and a webhook. */

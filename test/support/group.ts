@@ -1,5 +1,5 @@
-import { env } from "cloudflare:workers";
 import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { VaultCoordinator } from "../../src/index.ts";
 import { type Hooks, rebindCoordinator, sleep, wrapDatabase } from "./bindings.ts";
 

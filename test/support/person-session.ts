@@ -1,7 +1,7 @@
 import { LIMITS } from "../../src/model/limits.ts";
 import { openStore } from "../../src/store/d1/database.ts";
-import { insertSession } from "../../src/store/tokens/sessions.ts";
 import { loadPersonByEmail } from "../../src/store/tokens/people.ts";
+import { insertSession } from "../../src/store/tokens/sessions.ts";
 
 /** Makes a session of a person as a sign-in does. In: the bindings, and the email. Out: the cookie's value. */
 export async function personSession(env: Env, email: string): Promise<string> {

@@ -1,12 +1,12 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
+import { expect } from "vitest";
 import type { Manifest } from "../../src/model/backup.ts";
+import { describe } from "../../src/model/failure.ts";
+import type { Finding } from "../../src/model/finding.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
-import { expect } from "vitest";
-import { describe } from "../../src/model/failure.ts";
-import type { Finding } from "../../src/model/finding.ts";
 import { backupStore, newestOf, valueOf } from "./backup.ts";
 import { endOfJob, JOBS, serviceWith } from "./jobs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "./service.ts";

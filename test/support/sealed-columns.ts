@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { KEY_NUMBER_MAX, newestKeyId, parseKeyList } from "../../src/crypto/key-list.ts";
 import { openKeyring } from "../../src/crypto/keyring.ts";
+import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { addVaultKey, type VaultKey, type VaultKeys } from "../../src/crypto/vault-keys.ts";
 import { openText } from "../../src/crypto/vault-seal.ts";
 import type { NamedVault } from "../../src/model/vault.ts";
-import type { AssociatedData } from "../../src/crypto/seal.ts";
 import { type NamedTable, tableOf, TABLES_OF_VAULT } from "../../src/store/tables/tables.ts";
 import { sealVault, type VaultRow, wrappedKeys } from "../../src/store/vaults/rows.ts";
 import { keysIn } from "./seed.ts";

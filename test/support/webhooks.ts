@@ -2,8 +2,8 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { listProgress, nextDue, type Progress } from "../../src/store/events/webhook-progress.ts";
 import { faultOf, schemaNamed } from "./documented.ts";
-import { admin, type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 import { advanceClock } from "./faults.ts";
+import { admin, type Client, freshVault, LOGIN, type Reply } from "./service.ts";
 
 /** Webhooks, and a receiver of them: a real HTTP server on this machine (scripts/webhook-receiver.ts). */
 

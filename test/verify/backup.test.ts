@@ -3,10 +3,10 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { REGISTRY } from "../../src/model/backup.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
 import { backUp, backUpAll, newestOf } from "../support/backup.ts";
+import { wrapBucket } from "../support/bindings.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, verifyAll } from "./support/verify.ts";
-import { wrapBucket } from "../support/bindings.ts";
 
 /** Damages of a backup (contract 22.6): `verify` names each of them, without a change. */
 

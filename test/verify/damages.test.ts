@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../src/model/finding.ts";
+import { ignoreChecks } from "../support/migrate.ts";
 import { copyStorage } from "./support/restore.ts";
 import { flipObject, flipped, type Planted, plantVault } from "./support/vault.ts";
 import { namesOf, run, type Run, verifyAll } from "./support/verify.ts";
-import { ignoreChecks } from "../support/migrate.ts";
 
 /** Damages that are planted in sound vaults: `verify` names each of them, and nothing else (contract 22.2). */
 

@@ -6,8 +6,8 @@ import { bytesOf, freshFile, pattern } from "../support/files.ts";
 import { JOBS } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault } from "../support/service.ts";
-import { run, verifyAll } from "./support/verify.ts";
 import { selectAll, selectFirst } from "../support/sql.ts";
+import { run, verifyAll } from "./support/verify.ts";
 
 /** The counts of a vault after the loss of Items, and after their return (contract 21.28, 22.5). */
 

@@ -6,8 +6,8 @@ import { backUp } from "../support/backup.ts";
 import { advanceClock, DAY } from "../support/faults.ts";
 import { restore } from "../support/restores.ts";
 import { admin, freshVault, LOGIN } from "../support/service.ts";
-import { namesOf, run, verifyAll } from "./support/verify.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
+import { namesOf, run, verifyAll } from "./support/verify.ts";
 
 /** Entries that a log has lost stay named, whatever is written or repaired later; those past the retention are none (contract 22.4). */
 

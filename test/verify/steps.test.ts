@@ -1,11 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { VERIFY } from "../../src/jobs/verify.ts";
-import { type WriteRows, writeStep } from "../../src/store/jobs/step-fence.ts";
 import type { Finding } from "../../src/model/finding.ts";
 import type { VerifyRequest } from "../../src/model/job.ts";
-import { openStore } from "../../src/store/d1/database.ts";
 import { manifestKey } from "../../src/store/backup/object-keys.ts";
+import { openStore } from "../../src/store/d1/database.ts";
+import { type WriteRows, writeStep } from "../../src/store/jobs/step-fence.ts";
 import { backUp, backUpAll, valueOf } from "../support/backup.ts";
 import { watchBucket, wrapBucket, wrapDatabase } from "../support/bindings.ts";
 import { lengthOf, objectsOf, pattern } from "../support/files.ts";

@@ -1,7 +1,7 @@
 import { concat } from "../../src/crypto/bytes.ts";
 import { createCipher, recoverCipher } from "../../src/crypto/chunked.ts";
-import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/model/chunk-sizes.ts";
 import { PIECE_BYTES, sealPieces } from "../../src/crypto/pieces.ts";
+import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES } from "../../src/model/chunk-sizes.ts";
 import { contextOf } from "../../src/store/contents/object-keys.ts";
 import { bytesFrom, type Example, FILE, form, GENERATION, ITEM, VAULT, valueOf } from "./example.ts";
 

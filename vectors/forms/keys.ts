@@ -1,7 +1,7 @@
 import { formatKeyList, parseKeyList } from "../../src/crypto/key-list.ts";
-import { type IndexUse, nameIndex } from "../../src/crypto/name-index.ts";
 import { deriveBits } from "../../src/crypto/keyring.ts";
 import { isMacOf, macOf } from "../../src/crypto/manifest-mac.ts";
+import { type IndexUse, nameIndex } from "../../src/crypto/name-index.ts";
 import { blindIndex, foldedBlindIndex, openBytes } from "../../src/crypto/seal.ts";
 import { addVaultKey, unwrapVaultKeys } from "../../src/crypto/vault-keys.ts";
 import { openText, sealText } from "../../src/crypto/vault-seal.ts";

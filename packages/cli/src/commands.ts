@@ -1,6 +1,13 @@
-import type { Command } from "./frame/command.ts";
+import { BACKUP_COMMANDS } from "./admin/backup/table.ts";
+import { DEPLOY_COMMANDS } from "./admin/deploy/table.ts";
+import { JOBS_COMMANDS } from "./admin/jobs/table.ts";
+import { KEYS_COMMANDS } from "./admin/keys/table.ts";
+import { RESTORE_COMMANDS } from "./admin/restore/table.ts";
+import { VERIFY_DEPLOYMENT_COMMANDS } from "./admin/verify-deployment/table.ts";
+import { VERIFY_COMMANDS } from "./admin/verify/table.ts";
 import { APPLY_COMMANDS } from "./apply/table.ts";
 import { FILE_COMMANDS } from "./files/table.ts";
+import type { Command } from "./frame/command.ts";
 import { ITEM_COMMANDS } from "./items/table.ts";
 import { CHANGES_COMMANDS, LOG_COMMANDS } from "./logs/table.ts";
 import { READ_COMMANDS } from "./read/table.ts";
@@ -13,13 +20,6 @@ import { RULE_COMMANDS } from "./tokens/workload-table.ts";
 import { TRANSFER_COMMANDS } from "./transfer/table.ts";
 import { VAULT_COMMANDS } from "./vaults/table.ts";
 import { WORKLOAD_COMMANDS } from "./workload/table.ts";
-import { BACKUP_COMMANDS } from "./admin/backup/table.ts";
-import { DEPLOY_COMMANDS } from "./admin/deploy/table.ts";
-import { JOBS_COMMANDS } from "./admin/jobs/table.ts";
-import { KEYS_COMMANDS } from "./admin/keys/table.ts";
-import { RESTORE_COMMANDS } from "./admin/restore/table.ts";
-import { VERIFY_COMMANDS } from "./admin/verify/table.ts";
-import { VERIFY_DEPLOYMENT_COMMANDS } from "./admin/verify-deployment/table.ts";
 
 /** Commands of the operator of the service; all of them are the admin's. */
 const ADMIN_COMMANDS: readonly Command[] = [

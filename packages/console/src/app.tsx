@@ -1,19 +1,19 @@
 import { useLayoutEffect } from "preact/hooks";
 import { Bar, Sidebar } from "./frame/sidebar.tsx";
-import { type ViewName, VIEWS } from "./routes.ts";
 import { openByKey, Palette } from "./palette/palette.tsx";
+import { type ViewName, VIEWS } from "./routes.ts";
 import { AdminOffer, askedGrant, askedToSignOut } from "./session-acts.tsx";
 import { bulk } from "./state/bulk.ts";
 import { loadItems } from "./state/items.ts";
+import { open } from "./state/opened.ts";
 import { rotated } from "./state/rotated.ts";
 import { addressOf, route } from "./state/route.ts";
 import { askedCodes, canOpen, linkNotice, session, sessionState, shownView } from "./state/session.ts";
 import { lazy } from "./ui/lazy.tsx";
+import { Page } from "./ui/page.tsx";
+import { titleOf, presentText, shorten } from "./ui/texts.ts";
 import { Toasts } from "./ui/toasts.tsx";
 import { VIEW_COMPONENTS } from "./views.tsx";
-import { titleOf, presentText, shorten } from "./ui/texts.ts";
-import { open } from "./state/opened.ts";
-import { Page } from "./ui/page.tsx";
 
 addEventListener("keydown", openByKey);
 

@@ -1,8 +1,8 @@
 import { render } from "preact";
-import { hasSignInCode, startSession } from "./state/sign-in.ts";
 import { App } from "./app.tsx";
-import { takeAskedLogin } from "./state/provider.ts";
 import { followWrites } from "./state/follow.ts";
+import { takeAskedLogin } from "./state/provider.ts";
+import { hasSignInCode, startSession } from "./state/sign-in.ts";
 import { isolateTexts } from "./ui/isolate.ts";
 import { restoreLook } from "./ui/look.ts";
 

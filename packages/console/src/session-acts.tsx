@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import { session } from "./state/session.ts";
 import { leavePage, signOut } from "./state/sign-in.ts";
 import { showFailure } from "./state/toasts.ts";
-import { clearCopied, isUncertain } from "./ui/clipboard.ts";
 import { Button } from "./ui/button.tsx";
+import { clearCopied, isUncertain } from "./ui/clipboard.ts";
 
 /** Adds a grant to the session: an admin opens vaults with a token, or a token holder becomes an admin. Ends the session. */
 

@@ -1,15 +1,15 @@
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ItemVaultError } from "@item-vault/client";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { askedGrant, askedToSignOut, type Grant, leave, SignOut } from "./session-acts.tsx";
 import { goToProvider, providerOffered } from "./state/provider.ts";
 import { navigate } from "./state/route.ts";
 import { askedCodes, linkNotice, nameOfSession, otherSession, session, sessionState, signInMessage } from "./state/session.ts";
 import { dropPage, explainLink, redeemLink, signIn } from "./state/sign-in.ts";
 import { hideToasts, showToast } from "./state/toasts.ts";
-import { afterRender, keepFocus } from "./ui/page.tsx";
+import { Button } from "./ui/button.tsx";
 import { Dialog } from "./ui/dialog.tsx";
 import { Form, FormDialog, InputError, textOf } from "./ui/form.tsx";
-import { Button } from "./ui/button.tsx";
+import { afterRender, keepFocus } from "./ui/page.tsx";
 
 /**
  * The page without a session, and the dialogs that add a grant to a session, replace it, or renew it. The first view with a session needs

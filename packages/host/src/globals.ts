@@ -1,10 +1,10 @@
 import { registerHooks } from "node:module";
-import * as workers from "./platform/workers-module.ts";
 import { addByteMethods } from "./platform/bytes.ts";
 import { addMapMethods } from "./platform/maps.ts";
-import { addReaderMethods, DigestStream, FixedLengthStream, IdentityTransformStream } from "./platform/streams.ts";
 import { HostResponse } from "./platform/response.ts";
+import { addReaderMethods, DigestStream, FixedLengthStream, IdentityTransformStream } from "./platform/streams.ts";
 import { subtle } from "./platform/web-crypto.ts";
+import * as workers from "./platform/workers-module.ts";
 import { LocalSocketPair } from "./web-sockets.ts";
 
 /** Gives the Worker the globals and the module that workerd has and Node lacks, and its own `fetch`. */

@@ -1,5 +1,5 @@
-import type { Turns } from "./turns.ts";
 import { createStatements } from "./statements.ts";
+import type { Turns } from "./turns.ts";
 
 /** A queue (developers.cloudflare.com/queues): its messages are rows of the SQLite file, each delivered at least once. */
 

@@ -1,13 +1,13 @@
-import { fits, LIMITS } from "@item-vault/model/limits";
-import { fileOf } from "./item-parts.ts";
-import { utf8Of, hexOf } from "./bytes.ts";
-import { Losses, TOO_LARGE } from "./losses.ts";
-import type { Transfer, TransferFile, TransferItem, Unfit, TransferField, TransferState } from "./item.ts";
-import { stepsOf } from "./steps.ts";
-import { nameOfPurpose } from "@item-vault/model/purposes";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { FIELD_TYPE_NAMES } from "@item-vault/model/field-types";
 import { CATEGORIES } from "@item-vault/model/item";
+import { fits, LIMITS } from "@item-vault/model/limits";
+import { nameOfPurpose } from "@item-vault/model/purposes";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8Of, hexOf } from "./bytes.ts";
+import { fileOf } from "./item-parts.ts";
+import type { Transfer, TransferFile, TransferItem, Unfit, TransferField, TransferState } from "./item.ts";
+import { Losses, TOO_LARGE } from "./losses.ts";
+import { stepsOf } from "./steps.ts";
 import { fitValue } from "./values.ts";
 
 /** Makes the Items of a source fit the limits of the service (contract 12) before the first is written. */

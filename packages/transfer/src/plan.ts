@@ -1,12 +1,12 @@
-import * as service from "./service.ts";
 import type { BrokenItem, ItemSummary } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { derivedId } from "./item-parts.ts";
 import type { TransferItem } from "./item.ts";
 import { inParallel } from "./pool.ts";
+import * as service from "./service.ts";
+import type { TargetVault } from "./service.ts";
 import { stepsOf, type Step } from "./steps.ts";
 import { type Planned, type Digests, type Found, isMadeBy, loadItem } from "./write-item.ts";
-import type { TargetVault } from "./service.ts";
 
 /** Finds which Items of a source are in their vaults already. */
 

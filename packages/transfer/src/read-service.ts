@@ -1,8 +1,8 @@
 import { type Caller, entriesOf, ItemVaultError } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
 import { sameState } from "./compare.ts";
-import { Losses } from "./losses.ts";
 import type { Loss, TransferFile, TransferItem, TransferState } from "./item.ts";
+import { Losses } from "./losses.ts";
 import { inParallel } from "./pool.ts";
 import * as service from "./service.ts";
 import type { ItemPath, ServiceItem, ServiceVault } from "./service.ts";

@@ -1,12 +1,12 @@
+import { messageOf, statusOf } from "../../../src/api/openapi/errors.ts";
 import type { Document, Response } from "../../../src/api/openapi/types.ts";
 import { FAILURE_KINDS } from "../../../src/model/failure.ts";
-import { messageOf, statusOf } from "../../../src/api/openapi/errors.ts";
 import { operationsOf, type Placed, resolve } from "../document.ts";
 import { type Contract, readContract } from "./contract.ts";
 import { type Html, html, joined } from "./html.ts";
 import { kindsOf, methodOf, operationArticle } from "./operation.ts";
-import { inline, ruleHref } from "./prose.ts";
 import { overview } from "./overview.ts";
+import { inline, ruleHref } from "./prose.ts";
 import { namedSchema } from "./schema.ts";
 import type { Found, OnPage, Page } from "./types.ts";
 

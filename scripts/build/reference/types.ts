@@ -1,5 +1,5 @@
-import type { Html } from "./html.ts";
 import type { Placed } from "../document.ts";
+import type { Html } from "./html.ts";
 
 /** A page, and what the search finds in it. */
 export interface Page {

@@ -1,6 +1,6 @@
+import type { FailureKind } from "../../model/failure.ts";
 import { type Access, type Endpoint, isNear, type Operation } from "../operation.ts";
 import { type OperationId, OPERATIONS } from "../operations.ts";
-import type { FailureKind } from "../../model/failure.ts";
 import { errorsOf } from "./errors.ts";
 import { EVERYWHERE, headersOf, type HeaderName } from "./headers.ts";
 import { type ParameterName, pathComponent, type pathParameters } from "./parameters.ts";

@@ -1,7 +1,7 @@
 import { ACTIONS, RESULTS } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { COUNTS } from "../../model/query.ts";
 import { ADMIN, SERVICE } from "../../model/operation.ts";
+import { COUNTS } from "../../model/query.ts";
 import { ref } from "./schemas/shapes.ts";
 import type { Parameter, Schema } from "./types.ts";
 

@@ -1,24 +1,24 @@
 import * as z from "zod/mini";
 import { NOWHERE } from "../../crypto/seal.ts";
-import type { Dialect } from "../../model/dialect.ts";
 import { actorOf, rootOf } from "../../crypto/token.ts";
+import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
+import type { Dialect } from "../../model/dialect.ts";
+import { formatPosition, type ExportPosition, parsePosition } from "../../model/export-position.ts";
 import { isId, parseId, timeOf, timePrefix } from "../../model/ids.ts";
 import { ADMIN, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { itemsIn, vaultsWith } from "../../model/permission.ts";
 import { COUNTS, parseCount, parseIdCursor, writeCursor } from "../../model/query.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND, HOUR } from "../../model/time.ts";
+import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
 import { NEWEST } from "../../store/activity/merge.ts";
 import { type ActivityPage, loadPageAt, loadPageBefore } from "../../store/activity/page.ts";
-import { nextPage, uncompressed } from "../optional-headers.ts";
-import { presentTime } from "../present/time.ts";
-import { presentActivity, presentAdminActivity, presentExported } from "../present/activity.ts";
-import { loadToken } from "../../store/tokens/tokens.ts";
-import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
-import { ACTIONS, type ActivityFilter, type ListedActivity, RESULTS } from "../../model/activity.ts";
-import { formatPosition, type ExportPosition, parsePosition } from "../../model/export-position.ts";
-import { type ExportFilter, loadExportPage } from "../../store/activity/export.ts";
 import { filesOf } from "../../store/buckets/r2.ts";
+import { loadToken } from "../../store/tokens/tokens.ts";
+import { nextPage, uncompressed } from "../optional-headers.ts";
+import { presentActivity, presentAdminActivity, presentExported } from "../present/activity.ts";
+import { presentTime } from "../present/time.ts";
+import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 
 /** The activity logs, newest entry first: of a vault (endpoint 11), of the admin, and of a token. Reading a log is not logged. */
 

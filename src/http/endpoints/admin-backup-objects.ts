@@ -1,3 +1,4 @@
+import { admitBytes } from "../../memory-budget.ts";
 import type { Action } from "../../model/activity.ts";
 import { isBackupKey } from "../../model/backup.ts";
 import { sealedFileSize } from "../../model/chunk-sizes.ts";
@@ -6,7 +7,6 @@ import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { MINUTE } from "../../model/time.ts";
 import { listObjects, loadObject, withBuckets } from "../../store/backup/load.ts";
 import { storeObject } from "../../store/restore/store-object.ts";
-import { admitBytes } from "../../memory-budget.ts";
 import { isEncoded } from "../body.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 

@@ -1,27 +1,27 @@
 import type * as z from "zod/mini";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { anyJob, jobInputs } from "../../api/job-bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
+import { callOperator } from "../../durable-object-calls.ts";
+import { REGISTRY } from "../../model/backup.ts";
 import { isId } from "../../model/ids.ts";
 import type { Job, JobPlace, NewJob, RequestedKind, JobResult, RewrapInput } from "../../model/job.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
+import type { RestoreInput } from "../../model/restore.ts";
 import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { SECOND } from "../../model/time.ts";
-import { checkRootKeys } from "../../store/keys/root-keys.ts";
-import { nextPage } from "../optional-headers.ts";
-import { newId } from "../new-id.ts";
-import { callOperator } from "../../durable-object-calls.ts";
-import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import type { Presented, Schemas } from "../../api/answer.ts";
-import { presentTime } from "../present/time.ts";
-import { REGISTRY } from "../../model/backup.ts";
-import type { RestoreInput } from "../../model/restore.ts";
 import { createRequestId } from "../../request-id.ts";
 import { type BackupStore, withBuckets } from "../../store/backup/load.ts";
+import { checkRootKeys } from "../../store/keys/root-keys.ts";
 import { checkRestore } from "../../store/restore/check.ts";
 import { checkItem } from "../../store/restore/item.ts";
 import { requireVault } from "../../store/vaults/vaults.ts";
 import { requireBackup } from "../../store/verify/stages.ts";
+import { newId } from "../new-id.ts";
+import { nextPage } from "../optional-headers.ts";
+import { presentTime } from "../present/time.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/jobs (contract 26): creates, shows and stops long jobs. */
 

@@ -1,9 +1,9 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import { ok } from "../../model/result.ts";
 import { loadNeededKeys } from "../../store/backup/registry.ts";
+import { backupsOf } from "../../store/buckets/r2.ts";
 import { isRemovable, type KnownKey, loadKnownKeys } from "../../store/keys/key-states.ts";
 import type { Call, ReplyTo } from "../route.ts";
-import { backupsOf } from "../../store/buckets/r2.ts";
 
 /** /v1/admin/keys: the root keys, without key material (contract 20.2). */
 

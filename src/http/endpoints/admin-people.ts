@@ -1,21 +1,21 @@
 import type * as z from "zod/mini";
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { newPerson, personChange } from "../../api/bodies.ts";
+import type { Claims } from "../../crypto/token.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { NEVER_SECONDS } from "../../model/time.ts";
 import { parseValue } from "../../model/text.ts";
+import { NEVER_SECONDS } from "../../model/time.ts";
+import { requireRoom } from "../../store/health/room.ts";
 import { loadOneOfKind } from "../../store/tokens/issuers-and-rules.ts";
 import { insertNamed } from "../../store/tokens/named-rows.ts";
 import { addedAt, loadPeople, updatePerson } from "../../store/tokens/people.ts";
-import { requireRoom } from "../../store/health/room.ts";
 import { endOne, getOne, isAdministrator, refuseAdministrator, refuseOfAdministrator } from "../administrators.ts";
 import { adminEntry } from "../audit.ts";
 import { streamList } from "../json-list.ts";
 import { newId } from "../new-id.ts";
-import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import type { Presented, Schemas } from "../../api/answer.ts";
-import type { Claims } from "../../crypto/token.ts";
 import { presentTime } from "../present/time.ts";
 import { presentRow, presentScope } from "../present/tokens.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/people (contract 25): adds, lists, changes and removes people. */
 

@@ -1,3 +1,4 @@
+import type { Presented, Schemas } from "../../api/answer.ts";
 import { newWebhook, webhookChange } from "../../api/bodies.ts";
 import { fingerprint } from "../../crypto/seal.ts";
 import { map, ok, type Result } from "../../model/result.ts";
@@ -6,9 +7,8 @@ import type { NewWebhook, WebhookChange, RecordedAttempt, Webhook } from "../../
 import { requireRoom } from "../../store/health/room.ts";
 import { sendAttemptRequest, sendWebhookRequest } from "../coordinator.ts";
 import { newId } from "../new-id.ts";
-import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import type { Presented, Schemas } from "../../api/answer.ts";
 import { presentTime } from "../present/time.ts";
+import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 
 /** /v1/admin/vaults/{v}/webhooks (contract 17): lists, creates, changes, tests and deletes the webhooks of a vault. */
 

@@ -2,8 +2,8 @@ import { type After, type Cursor, formatCursors, parseAfter, parseCursors } from
 import { vaultsWith } from "../../model/permission.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
 import { loadPages } from "../../store/events/events.ts";
-import { createSession, joinHub, type News, visibleEvents } from "../events/subscription.ts";
 import { streamNews } from "../events/stream.ts";
+import { createSession, joinHub, type News, visibleEvents } from "../events/subscription.ts";
 import { presentVaultEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { openStream, parseSeconds, startOf } from "./events.ts";

@@ -1,20 +1,20 @@
 import type * as z from "zod/mini";
 import { newChildToken } from "../../api/bodies.ts";
 import type { Claims } from "../../crypto/token.ts";
-import { refuseMore } from "../../model/permission.ts";
+import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { refuseMore } from "../../model/permission.ts";
 import { invalid, map, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { requireRoom } from "../../store/health/room.ts";
+import { endToken } from "../../store/tokens/ended-tokens.ts";
+import { endDescendant, loadChildren, insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";
+import { loadForToken } from "../../store/vaults/authorized.ts";
 import { adminEntry } from "../audit.ts";
 import { newId } from "../new-id.ts";
 import { presentIssuedToken, presentListedToken, presentToken } from "../present/tokens.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
-import type { Activity } from "../../model/activity.ts";
-import { endToken } from "../../store/tokens/ended-tokens.ts";
-import { endDescendant, loadChildren, insertToken, type IssuedToken, loadRepeated } from "../../store/tokens/tokens.ts";
-import { loadForToken } from "../../store/vaults/authorized.ts";
 
 /** /v1/tokens: the tokens that a token issues (contract 8.16). */
 

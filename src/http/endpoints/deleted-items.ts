@@ -3,8 +3,8 @@ import { COUNTS, type Page, parsePage, writeCursor } from "../../model/query.ts"
 import { ok, type Result } from "../../model/result.ts";
 import { loadDeletedFile, loadDeletedItem, loadDeletedItems } from "../../store/items/deleted-items.ts";
 import { nextPage } from "../optional-headers.ts";
-import { presentItem } from "../present/items.ts";
 import { presentDeletedItem, presentDeletedSummary } from "../present/history.ts";
+import { presentItem } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { sendFile } from "./files.ts";
 import { accessOf, eraseItem, reportName, sendItem, writeItem } from "./items.ts";

@@ -6,14 +6,14 @@ import { itemsIn } from "../../model/permission.ts";
 import { COUNTS, parseCount } from "../../model/query.ts";
 import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
+import { type EventPage, loadEvents } from "../../store/events/events.ts";
 import { admit } from "../events/hub.ts";
-import { closeSession, createSession, joinHub, visibleEvents } from "../events/subscription.ts";
 import { streamNews } from "../events/stream.ts";
+import { closeSession, createSession, joinHub, visibleEvents } from "../events/subscription.ts";
 import { waitForNews } from "../events/wait.ts";
+import { uncompressed } from "../optional-headers.ts";
 import { presentEvent, presentVaultId } from "../present/events.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
-import { uncompressed } from "../optional-headers.ts";
-import { type EventPage, loadEvents } from "../../store/events/events.ts";
 
 /** The events of a vault: endpoint 18 (contract 15). Reading them is not logged, because a reader asks again and again. */
 

@@ -1,23 +1,23 @@
+import { parse as parseDisposition } from "content-disposition";
+import { PIECE_BYTES } from "../../crypto/pieces.ts";
+import type { Tried } from "../../durable-object-calls.ts";
+import { admitBytes, type Share } from "../../memory-budget.ts";
+import type { FailureKind } from "../../model/failure.ts";
 import type { ContentAddress, File } from "../../model/file.ts";
+import { fits, LIMITS } from "../../model/limits.ts";
 import type { Change, NewContent, Answer } from "../../model/operation.ts";
 import { ok, type Result, fail, invalid } from "../../model/result.ts";
+import { filesOf, PART_BYTES } from "../../store/buckets/r2.ts";
+import type { UploadPieces } from "../../store/contents/pieces.ts";
 import { deleteContent, putContent } from "../../store/contents/upload.ts";
-import { loadFile } from "../../store/items/files.ts";
 import { requireRoomForFile } from "../../store/health/room.ts";
+import { loadFile } from "../../store/items/files.ts";
+import { isEncoded } from "../body.ts";
+import type { Context } from "../context.ts";
 import { recordContent, tryChange } from "../coordinator.ts";
 import { presentFile } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
-import { filesOf, PART_BYTES } from "../../store/buckets/r2.ts";
-import { parse as parseDisposition } from "content-disposition";
-import { PIECE_BYTES } from "../../crypto/pieces.ts";
-import { fits, LIMITS } from "../../model/limits.ts";
-import type { UploadPieces } from "../../store/contents/pieces.ts";
-import { isEncoded } from "../body.ts";
 import { eraseItem } from "./items.ts";
-import type { Context } from "../context.ts";
-import { admitBytes, type Share } from "../../memory-budget.ts";
-import type { FailureKind } from "../../model/failure.ts";
-import type { Tried } from "../../durable-object-calls.ts";
 
 /** Endpoint 12: the writes to the Files of an Item. */
 

@@ -1,22 +1,22 @@
+import { create as createDisposition } from "content-disposition";
 import type { Presented, Schemas } from "../../api/answer.ts";
+import { logFailure } from "../../log.ts";
+import { admitBytes } from "../../memory-budget.ts";
 import { writeId } from "../../model/dialect.ts";
 import { type KeyedFile, addressOf, type ContentAddress } from "../../model/file.ts";
+import { hasTag } from "../../model/item.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { parseBoolean, parseVersionOf } from "../../model/query.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
-import { admitBytes } from "../../memory-budget.ts";
+import { filesOf } from "../../store/buckets/r2.ts";
 import { loadContent, type ByteRange, openContent } from "../../store/contents/download.ts";
 import { loadFile, loadFiles } from "../../store/items/files.ts";
 import { loadFileOfVersion } from "../../store/items/versions.ts";
+import { pump } from "../../streams.ts";
+import { type Context, traceOf } from "../context.ts";
 import { brokenHeader } from "../optional-headers.ts";
 import { presentFile } from "../present/items.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
-import { filesOf } from "../../store/buckets/r2.ts";
-import { create as createDisposition } from "content-disposition";
-import { hasTag } from "../../model/item.ts";
-import { logFailure } from "../../log.ts";
-import { type Context, traceOf } from "../context.ts";
-import { pump } from "../../streams.ts";
 
 /** Endpoints 7 to 9: the Files of an Item, and their contents. */
 

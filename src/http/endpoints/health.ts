@@ -1,21 +1,21 @@
-import { logRefusal } from "../../log.ts";
-import type { AnswerBody, Schemas } from "../../api/answer.ts";
 import { version } from "../../../package.json";
+import type { AnswerBody, Schemas } from "../../api/answer.ts";
 import { openKeyring } from "../../crypto/keyring.ts";
+import { callOperator } from "../../durable-object-calls.ts";
+import { logRefusal } from "../../log.ts";
 import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, refusesNew } from "../../settings.ts";
 import { probeBackups } from "../../store/backup/health-probe.ts";
-import { probeDamage } from "../../store/health/damages.ts";
+import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
+import { withDeadline } from "../../store/d1/errors.ts";
 import { databaseSize } from "../../store/d1/size.ts";
+import { probeDamage } from "../../store/health/damages.ts";
+import { NONE_ENDING, probeTokens } from "../../store/health/metrics.ts";
+import { probeCapacity, probeBucket, probeDatabase, probeSchema } from "../../store/health/room.ts";
 import { probeRootKeys } from "../../store/keys/key-states.ts";
 import type { Context } from "../context.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, Content, ReplyTo } from "../route.ts";
-import { withDeadline } from "../../store/d1/errors.ts";
-import { callOperator } from "../../durable-object-calls.ts";
-import { backupsOf, filesOf } from "../../store/buckets/r2.ts";
-import { probeCapacity, probeBucket, probeDatabase, probeSchema } from "../../store/health/room.ts";
-import { NONE_ENDING, probeTokens } from "../../store/health/metrics.ts";
 
 /**
  * /heartbeat: the Worker runs. /health: the state of its dependencies. Neither needs a token (contract 13). /v1/admin/health has

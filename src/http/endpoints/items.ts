@@ -1,14 +1,14 @@
-import { itemsIn } from "../../model/permission.ts";
 import { parseItem, parsePatch, describeIgnored } from "../../model/item-input.ts";
 import type { Item, OfVault } from "../../model/item.ts";
 import type { Change } from "../../model/operation.ts";
+import { itemsIn } from "../../model/permission.ts";
 import { map, ok, type Result } from "../../model/result.ts";
 import { recordDamage } from "../../store/health/damages.ts";
 import { loadItem } from "../../store/items/items.ts";
 import type { VaultAccess } from "../../store/vaults/authorized.ts";
 import { etagHeader, isCurrent } from "../conditions.ts";
-import { brokenHeader } from "../optional-headers.ts";
 import { sendChange } from "../coordinator.ts";
+import { brokenHeader } from "../optional-headers.ts";
 import { presentItem, presentReplaced } from "../present/items.ts";
 import { type Call, type ParseCall, type Reply, type ReplyTo, serveBy } from "../route.ts";
 

@@ -4,25 +4,25 @@ import { loginRequest, newAuthorization, newLoginCode } from "../../api/bodies.t
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import type { VerifiedClaims } from "../../crypto/token.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { refuseMore } from "../../model/permission.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
 import { countFailure, limitAddress, limitToken } from "../../requests/rate-limit.ts";
-import { requireRoom } from "../../store/health/room.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
+import { requireRoom } from "../../store/health/room.ts";
 import { explainFailure } from "../../store/keys/root-keys.ts";
-import { claimsOfLogin, issueLogin, takeCode, insertCode } from "../../store/tokens/sessions.ts";
 import { type ConfirmedLogin, USES } from "../../store/tokens/session-rows.ts";
+import { claimsOfLogin, issueLogin, takeCode, insertCode } from "../../store/tokens/sessions.ts";
 import { adminEntry, originOf } from "../audit.ts";
 import { parseBody } from "../body.ts";
+import { openForConsole, requireSession } from "../console-session.ts";
 import { addressOf, type Context } from "../context.ts";
+import { presentTime } from "../present/time.ts";
 import { presentIssuedToken } from "../present/tokens.ts";
 import type { Content } from "../route.ts";
 import { digestOf, sameText } from "../secret.ts";
-import { refuseMore } from "../../model/permission.ts";
-import { sendEntry } from "../../requests/read-entries.ts";
-import { openForConsole, requireSession } from "../console-session.ts";
-import { presentTime } from "../present/time.ts";
 import { signInEntry } from "./sign-in.ts";
 
 /** /v1/login/token: how a terminal gets the token of a person (contract 28). The request needs no credential, so its address is counted first. */

@@ -2,10 +2,10 @@ import { fail, ok, type Result } from "../../model/result.ts";
 import { countFailure } from "../../requests/rate-limit.ts";
 import { parseSettings } from "../../settings.ts";
 import { databaseSize } from "../../store/d1/size.ts";
+import { ENDING_HELP, loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 import { addressOf, type Context } from "../context.ts";
 import type { Content } from "../route.ts";
 import { isSecret } from "../secret.ts";
-import { ENDING_HELP, loadMetrics, type Metrics } from "../../store/health/metrics.ts";
 
 /** /metrics, in the text format of Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */
 

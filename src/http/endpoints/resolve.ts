@@ -1,5 +1,5 @@
-import { hasTag } from "../../model/item.ts";
 import { fingerprint } from "../../crypto/seal.ts";
+import { hasTag } from "../../model/item.ts";
 import { ok, type Result } from "../../model/result.ts";
 import {
   answerReferences,

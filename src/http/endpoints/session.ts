@@ -1,9 +1,10 @@
 import type { AnswerBody, Presented, Schemas } from "../../api/answer.ts";
 import { LIMITS } from "../../model/limits.ts";
-import { SECOND, DAY } from "../../model/time.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
+import { SECOND, DAY } from "../../model/time.ts";
 import { sendEntry } from "../../requests/read-entries.ts";
 import { isKnownRefused, rememberRefusal } from "../../requests/refused.ts";
+import type { Settings } from "../../settings.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { type Grants, type Lifetime, actingToken } from "../../store/tokens/session-rows.ts";
 import { type ConsoleSession, deleteSession, insertSession } from "../../store/tokens/sessions.ts";
@@ -18,12 +19,11 @@ import {
   setCookie,
 } from "../console-session.ts";
 import type { Context } from "../context.ts";
-import type { Content } from "../route.ts";
-import { authenticateSignIn, openedEntry, signInEntry } from "./sign-in.ts";
-import type { Granted } from "./sign-in-person.ts";
-import type { Settings } from "../../settings.ts";
 import { presentTime } from "../present/time.ts";
 import { presentToken } from "../present/tokens.ts";
+import type { Content } from "../route.ts";
+import type { Granted } from "./sign-in-person.ts";
+import { authenticateSignIn, openedEntry, signInEntry } from "./sign-in.ts";
 
 /** /console/session: the session of the console (contract 24). Only the console sends these requests, so they have no row of a token. */
 

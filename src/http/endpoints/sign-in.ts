@@ -1,28 +1,28 @@
 import { signIn } from "../../api/bodies.ts";
 import { parseConsoleSecret } from "../../crypto/console-secret.ts";
 import { actorOf, type Claims, rootOf, verifyToken } from "../../crypto/token.ts";
+import type { Activity } from "../../model/activity.ts";
+import type { Failure } from "../../model/failure.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseValue } from "../../model/text.ts";
+import { SECOND } from "../../model/time.ts";
 import { countFailure, limitToken } from "../../requests/rate-limit.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { askUnlessRefused, requireInUse } from "../../requests/refused.ts";
-import { loadForToken } from "../../store/vaults/authorized.ts";
 import type { Store } from "../../store/d1/database.ts";
-import { explainFailure } from "../../store/keys/root-keys.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
+import { explainFailure } from "../../store/keys/root-keys.ts";
+import type { Grants } from "../../store/tokens/session-rows.ts";
 import { insertCode, takeCode } from "../../store/tokens/sessions.ts";
+import { loadForToken } from "../../store/vaults/authorized.ts";
+import { adminEntry, originOfToken } from "../audit.ts";
 import { parseBody } from "../body.ts";
 import { adminFingerprint } from "../console-session.ts";
 import { addressOf, type Context } from "../context.ts";
-import { sameText } from "../secret.ts";
-import type { Activity } from "../../model/activity.ts";
-import type { Failure } from "../../model/failure.ts";
-import { sendEntry } from "../../requests/read-entries.ts";
-import { adminEntry, originOfToken } from "../audit.ts";
-import { SECOND } from "../../model/time.ts";
-import type { Grants } from "../../store/tokens/session-rows.ts";
 import { presentTime } from "../present/time.ts";
 import type { Call, ReplyTo } from "../route.ts";
+import { sameText } from "../secret.ts";
 import { type Granted, signInByAccess, signInByProvider } from "./sign-in-person.ts";
 
 /**

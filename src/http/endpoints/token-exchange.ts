@@ -2,15 +2,17 @@ import type { AnswerBody } from "../../api/answer.ts";
 import { parseJwt, type VerifiedJwt, type JwtFault, verifyJwt } from "../../crypto/jwt.ts";
 import type { Claims } from "../../crypto/token.ts";
 import { logRefusal } from "../../log.ts";
+import { closeShare, openShare } from "../../memory-budget.ts";
 import type { Activity } from "../../model/activity.ts";
+import { type ExchangeForm, parseExchangeForm } from "../../model/exchange-form.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { JsonObject } from "../../model/strict-json.ts";
 import { DAY, SECOND } from "../../model/time.ts";
-import { sendEntry } from "../../requests/read-entries.ts";
 import { loadIssuerKeys } from "../../requests/issuer-keys.ts";
 import { limitAddress, limitToken } from "../../requests/rate-limit.ts";
+import { sendEntry } from "../../requests/read-entries.ts";
 import { openStore, type Store } from "../../store/d1/database.ts";
 import { checkSchema } from "../../store/d1/schema.ts";
 import { requireRoom } from "../../store/health/room.ts";
@@ -21,9 +23,7 @@ import { areInUse, type LoadedIssuer, loadIssuerByUrl, matchingRules } from "../
 import { adminEntry } from "../audit.ts";
 import { isEncoded, readBytes } from "../body.ts";
 import { addressOf, type Context, traceOf } from "../context.ts";
-import { type ExchangeForm, parseExchangeForm } from "../../model/exchange-form.ts";
 import type { Content } from "../route.ts";
-import { closeShare, openShare } from "../../memory-budget.ts";
 
 /**
  * POST /v1/token-exchange (RFC 8693): exchanges the token of a workload for a token of this service (contract 27.6 to 27.9). For the client

@@ -1,12 +1,12 @@
 import type { Change } from "../../model/operation.ts";
 import { COUNTS, parseCount, parseVersionOf } from "../../model/query.ts";
 import { map, ok, type Result } from "../../model/result.ts";
+import { loadVersions, loadVersion } from "../../store/items/versions.ts";
 import { nextPage } from "../optional-headers.ts";
-import { presentItem } from "../present/items.ts";
 import { presentVersion, sourceOfVersion } from "../present/history.ts";
+import { presentItem } from "../present/items.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
 import { eraseItem, sendItem, writeItem } from "./items.ts";
-import { loadVersions, loadVersion } from "../../store/items/versions.ts";
 
 /** Endpoint 15: the versions of an Item (contract 14). */
 

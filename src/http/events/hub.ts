@@ -1,8 +1,8 @@
 import { type Cursor, isAt } from "../../model/cursor.ts";
+import type { VaultEvent } from "../../model/event.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { SECOND } from "../../model/time.ts";
-import type { VaultEvent } from "../../model/event.ts";
 import type { TokenIdentity } from "../../store/vaults/token-check.ts";
 
 /** The requests of this isolate that wait for events, and the channels of their vaults. */

@@ -4,6 +4,7 @@ import { LIMITS } from "../../model/limits.ts";
 import type { Refusal } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import type { Store } from "../../store/d1/database.ts";
+import { loadEventState, loadEvents } from "../../store/events/events.ts";
 import { holderOf } from "../../store/vaults/token-check.ts";
 import {
   append,
@@ -18,7 +19,6 @@ import {
   listeners,
   removeEnded,
 } from "./hub.ts";
-import { loadEventState, loadEvents } from "../../store/events/events.ts";
 
 /** Reads that one request of the isolate makes for all requests, one read at a time. */
 

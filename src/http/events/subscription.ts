@@ -1,11 +1,11 @@
+import { rootOf, type VerifiedClaims } from "../../crypto/token.ts";
 import { logRefusal } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
-import { isForItem } from "../../model/permission.ts";
 import type { VaultEvent } from "../../model/event.ts";
-import { LIMITS } from "../../model/limits.ts";
 import type { FailureKind } from "../../model/failure.ts";
+import { LIMITS } from "../../model/limits.ts";
+import { isForItem } from "../../model/permission.ts";
 import { SECOND } from "../../model/time.ts";
-import { rootOf, type VerifiedClaims } from "../../crypto/token.ts";
 import type { Store } from "../../store/d1/database.ts";
 import { loadEvents, loadPages } from "../../store/events/events.ts";
 import {

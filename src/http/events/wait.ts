@@ -1,8 +1,8 @@
+import { logFailure } from "../../log.ts";
 import { SECOND } from "../../model/time.ts";
 import { type Channel, type Listener, wake, channels } from "./hub.ts";
 import { check, checkAll, checkSome, isCheckDue, isReadable, readChannel, takeHint } from "./reads.ts";
 import { channelsOf, joinHub, type News, type Session, takeNews } from "./subscription.ts";
-import { logFailure } from "../../log.ts";
 
 /** The wait of a request for events. The requests of an isolate share their reads and the connections to coordinators. */
 

@@ -1,8 +1,8 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import type { VaultEvent } from "../../model/event.ts";
-import { presentTime } from "./time.ts";
 import { writeActor } from "./activity.ts";
+import { presentTime } from "./time.ts";
 
 /** Presents an event (contract 15.2) in the dialect of the token. */
 export const presentEvent = (

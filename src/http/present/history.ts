@@ -1,9 +1,9 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
 import { type Dialect, writeId } from "../../model/dialect.ts";
 import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
+import type { ListedVersion } from "../../store/items/versions.ts";
 import { type ContentSource, presentBroken, presentItem, presentSummary } from "./items.ts";
 import { presentTime } from "./time.ts";
-import type { ListedVersion } from "../../store/items/versions.ts";
 
 /** Versions and deleted Items on the wire (contract 14). */
 

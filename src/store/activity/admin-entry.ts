@@ -1,7 +1,7 @@
 import type { Activity } from "../../model/activity.ts";
 import { createRequestId } from "../../request-id.ts";
-import { ACTIVITY, sealActivity } from "./entry-rows.ts";
 import type { Store } from "../d1/database.ts";
+import { ACTIVITY, sealActivity } from "./entry-rows.ts";
 
 /** The admin's log: entries inserted in the same batch as their changes. The queue brings all other entries. */
 

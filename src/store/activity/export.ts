@@ -1,11 +1,13 @@
 import { failedBy } from "../../log.ts";
+import { admitBytes } from "../../memory-budget.ts";
 import type { ListedActivity } from "../../model/activity.ts";
 import { type ExportPosition, startOf } from "../../model/export-position.ts";
 import { timePrefix } from "../../model/ids.ts";
 import { ok, type Result, must } from "../../model/result.ts";
 import { DAY, dayOf } from "../../model/time.ts";
-import { type Store, readBatch, runBatch } from "../d1/database.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { listAll } from "../buckets/calls.ts";
+import { type Store, readBatch, runBatch } from "../d1/database.ts";
 import {
   isBefore,
   type Place,
@@ -21,13 +23,11 @@ import {
   placedEntries,
   readObject,
 } from "./archive.ts";
+import { ACTIVITY, type ActivityRow } from "./entry-rows.ts";
 import { listStored } from "./page.ts";
+import { HAS_DAY, logsIn } from "./retention.ts";
 import { smallestCell, CELLS, dayOfKey, HAS_CELL, logOf, type Segment } from "./segments.ts";
 import type { StoredEntry } from "./slices.ts";
-import { admitBytes } from "../../memory-budget.ts";
-import { listAll } from "../buckets/calls.ts";
-import { ACTIVITY, type ActivityRow } from "./entry-rows.ts";
-import { HAS_DAY, logsIn } from "./retention.ts";
 
 /**
  * Exports the log, day by day (UTC), the oldest first, and within a day in the order of logs and ids. A page merges D1 and the archive, and

@@ -5,14 +5,14 @@ import type { Activity } from "../../model/activity.ts";
 import { timeOf } from "../../model/ids.ts";
 import { defect, must } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
+import { filesOf } from "../buckets/r2.ts";
 import { runBatch } from "../d1/database.ts";
 import { confirmLevel } from "../health/room.ts";
+import { into } from "../tables/statements.ts";
 import { archiveLate, isLate } from "./archive.ts";
 import { ACTIVITY, type ActivityRow, LEAVES, openActivity, sealActivity } from "./entry-rows.ts";
 import { dropOldest } from "./retention.ts";
 import { CELLS, type HandOver, isCounted, logOf, parseHandOver, sealHandOvers } from "./segments.ts";
-import { filesOf } from "../buckets/r2.ts";
-import { into } from "../tables/statements.ts";
 
 /**
  * Writes entries that no commit inserts into the log. The requests of an isolate share a batch, which one of them flushes after its answer,

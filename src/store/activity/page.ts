@@ -3,11 +3,11 @@ import type { ActivityFilter, ListedActivity } from "../../model/activity.ts";
 import { timeOf } from "../../model/ids.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
+import type { Store } from "../d1/database.ts";
 import { listActivity } from "./entry-rows.ts";
 import { NEWEST, readNewest, type ReadSlices, type Search } from "./merge.ts";
 import { listSegmentEntry } from "./segments.ts";
 import { type Reader, readSlices, type SliceOptions, type StoredEntry } from "./slices.ts";
-import type { Store } from "../d1/database.ts";
 
 /** Pages of the activity log, newest entry first. The number of D1 rows that a page reads is bounded (merge.ts). */
 

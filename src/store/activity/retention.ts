@@ -1,15 +1,15 @@
-import { type Take, runBatch } from "../d1/database.ts";
 import { NOWHERE } from "../../crypto/seal.ts";
 import { timePrefix } from "../../model/ids.ts";
 import { must } from "../../model/result.ts";
 import { DAY, dayOf, HOUR } from "../../model/time.ts";
-import { archivePart, COPY_MS, FIRST, isBefore, objectOf, partsOf, type Place } from "./archive.ts";
-import { ACTIVITY, type ActivityRow, LEAVES } from "./entry-rows.ts";
-import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
-import { dayOfKey, entriesOf, HAS_CELL, type Segment } from "./segments.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { listAll } from "../buckets/calls.ts";
+import { type Take, runBatch } from "../d1/database.ts";
+import { keysOfSlice, runningSum, type SliceBounds } from "../tables/slices.ts";
 import { into } from "../tables/statements.ts";
+import { archivePart, COPY_MS, FIRST, isBefore, objectOf, partsOf, type Place } from "./archive.ts";
+import { ACTIVITY, type ActivityRow, LEAVES } from "./entry-rows.ts";
+import { dayOfKey, entriesOf, HAS_CELL, type Segment } from "./segments.ts";
 
 /**
  * Deletes entries past their retention, and the oldest segments of a log with too many bytes. Nothing is deleted from D1 that is not in the

@@ -2,12 +2,12 @@ import type { ActivityFilter } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { readBatch, type Store } from "../d1/database.ts";
+import { loadForToken } from "../vaults/authorized.ts";
+import type { TokenIdentity } from "../vaults/token-check.ts";
 import { type ActivityRow } from "./entry-rows.ts";
 import { combine, NEWEST, type ReadSlices, type Slice, type Start } from "./merge.ts";
 import { CELLS, entriesOf, type SegmentEntry, segmentLogsOf, smallestCell } from "./segments.ts";
-import { loadForToken } from "../vaults/authorized.ts";
-import { readBatch, type Store } from "../d1/database.ts";
-import type { TokenIdentity } from "../vaults/token-check.ts";
 
 /** Reads slices of the activity log: consecutive entries of each log that match a filter. */
 

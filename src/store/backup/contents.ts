@@ -1,12 +1,12 @@
 import type { Part } from "../../model/backup.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { contentKey } from "../contents/object-keys.ts";
-import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
-import { backupContent } from "./object-keys.ts";
-import type { BackupStore } from "./load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
+import { contentKey } from "../contents/object-keys.ts";
+import { TABLES_OF_CONTENTS } from "../tables/tables.ts";
+import type { BackupStore } from "./load.ts";
+import { backupContent } from "./object-keys.ts";
 
 /** Copies contents between FILES and BACKUPS. They stay sealed. An existing content is not overwritten. */
 

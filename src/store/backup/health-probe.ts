@@ -1,10 +1,10 @@
+import { REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY, isTime } from "../../model/time.ts";
-import { REGISTRY } from "../../model/backup.ts";
-import { loadBackupFigures } from "../health/backup-figures.ts";
-import { DEPLOYMENT_LOST, isInUse } from "../d1/deployment.ts";
-import { listBackupNumbers } from "./load.ts";
 import type { Bucket } from "../buckets/bucket.ts";
+import { DEPLOYMENT_LOST, isInUse } from "../d1/deployment.ts";
+import { loadBackupFigures } from "../health/backup-figures.ts";
+import { listBackupNumbers } from "./load.ts";
 
 /** The check of /health on the nightly backup. */
 

@@ -1,5 +1,5 @@
-import { contentKey } from "../contents/object-keys.ts";
 import type { ContentAddress } from "../../model/file.ts";
+import { contentKey } from "../contents/object-keys.ts";
 
 /** The keys of the objects of a backup, in the bucket and as paths of a folder. They consist of ids, numbers and hashes. */
 

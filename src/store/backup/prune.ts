@@ -3,13 +3,13 @@ import { firstIdAt } from "../../model/ids.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
 import { hasDeletion } from "../activity/entry-rows.ts";
+import type { ObjectHead } from "../buckets/bucket.ts";
 import { deleteAll, tryBucket, listAll } from "../buckets/calls.ts";
+import { contentKey } from "../contents/object-keys.ts";
 import { runBatch } from "../d1/database.ts";
+import { contentsOfPart } from "./contents.ts";
 import { type BackupStore, listFolders, listBackupNumbers, loadManifest, loadPart } from "./load.ts";
 import { backupContent, folderOf, manifestKey, partKey } from "./object-keys.ts";
-import type { ObjectHead } from "../buckets/bucket.ts";
-import { contentKey } from "../contents/object-keys.ts";
-import { contentsOfPart } from "./contents.ts";
 import { readPart } from "./part.ts";
 import { unitsOfPart } from "./units.ts";
 

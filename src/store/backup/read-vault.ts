@@ -1,7 +1,7 @@
 import type { PartRef } from "../../model/backup.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { frontierOf, keysAfter, readSlice, type Slice, type Wanted } from "./read-rows.ts";
 import { cutRows } from "./cut.ts";
+import { frontierOf, keysAfter, readSlice, type Slice, type Wanted } from "./read-rows.ts";
 import { createCollector, partOf, type RowUnit } from "./units.ts";
 import { type BackupContext, beginAgain, type Moment, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
 import { writePart, writeUnits } from "./write.ts";

@@ -1,9 +1,9 @@
 import type { Cell } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
-import { LEAVES_NAME } from "../tokens/ended-tokens.ts";
 import { isAfterKey } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn, type NamedTable } from "../tables/tables.ts";
+import { LEAVES_NAME } from "../tokens/ended-tokens.ts";
 import { areOfOneDay, type Unit } from "./cut.ts";
 
 /** Reads the rows of the registry: the rows outside vaults. */

@@ -1,3 +1,4 @@
+import type { Keyring } from "../../crypto/keyring.ts";
 import {
   BACKUP_FORMAT,
   bytesOfParts,
@@ -7,14 +8,13 @@ import {
   type TableRows,
   type VaultBackupRef,
 } from "../../model/backup.ts";
-import type { Keyring } from "../../crypto/keyring.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { runBatch } from "../d1/database.ts";
-import { recordBackup } from "../health/backup-figures.ts";
-import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { DEPLOYMENT_LOST, SELECT_DEPLOYMENT } from "../d1/deployment.ts";
 import { SCHEMA } from "../d1/schema.ts";
+import { recordBackup } from "../health/backup-figures.ts";
+import { type ProofRow, proofsStatement } from "../keys/root-keys.ts";
 import { tableOf } from "../tables/tables.ts";
 import { cutGroups } from "./cut.ts";
 import { type BackupStore, findOpen, listBackupNumbers, loadManifest } from "./load.ts";

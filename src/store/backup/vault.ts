@@ -9,9 +9,9 @@ import { loadPart, loadPartSizes, lostParts } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { readVault } from "./read-rows.ts";
 import { readChanges, readItems, readLog, restart } from "./read-vault.ts";
+import { applyChanges, type RowUnit, unitsOf, unitsOfPart } from "./units.ts";
 import { type BackupContext, loadSharedParts, type Next, type VaultBackup, writingOf } from "./vault-state.ts";
 import { writeManifest, writeUnits } from "./write.ts";
-import { applyChanges, type RowUnit, unitsOf, unitsOfPart } from "./units.ts";
 
 /**
  * Makes the backup of a vault in steps. It reads all Items (read-vault.ts) and merges later changes. Then it reads the log up to

@@ -1,5 +1,5 @@
-import { defect } from "../../model/result.ts";
 import { concat } from "../../crypto/bytes.ts";
+import { defect } from "../../model/result.ts";
 import { pump } from "../../streams.ts";
 import type { Bucket, ListOptions, ObjectContent, ObjectPage, PieceContent, PutOptions, PutOutcome } from "./bucket.ts";
 

@@ -1,24 +1,24 @@
-import { COUNT_MAX } from "../../model/limits.ts";
-import { TIME_END } from "../../model/time.ts";
 import { addVaultKey, type VaultKeys } from "../../crypto/vault-keys.ts";
 import type { Activity } from "../../model/activity.ts";
 import type { ContentAddress } from "../../model/file.ts";
+import type { Item } from "../../model/item.ts";
+import { COUNT_MAX } from "../../model/limits.ts";
+import { TIME_END } from "../../model/time.ts";
 import { type NamedVault, type Vault, writesOf } from "../../model/vault.ts";
 import { type ActivityRow, sealActivity } from "../activity/entry-rows.ts";
 import { type BatchOutcome, type BatchResult, type Store, tryBatch } from "../d1/database.ts";
+import { type ItemRow, sealItem, type SealedItem } from "../items/items.ts";
 import { proofStatement } from "../keys/root-keys.ts";
+import { columnsInVault } from "../tables/slices.ts";
+import { assignments, insertRow, valuesOf, into } from "../tables/statements.ts";
+import { TABLES } from "../tables/tables.ts";
 import { type OpenVault, sealVault, vaultRow, type VaultRow } from "../vaults/rows.ts";
 import type { RowCache, WrittenRows } from "./cache.ts";
 import { recordDeletion } from "./deleted-vaults.ts";
 import { fencedEntries, fencedRecords } from "./fence.ts";
 import { type IdempotencyRecord, sealRecord } from "./idempotency.ts";
-import type { Item } from "../../model/item.ts";
-import { type ItemRow, sealItem, type SealedItem } from "../items/items.ts";
-import { columnsInVault } from "../tables/slices.ts";
-import { assignments, insertRow, valuesOf, into } from "../tables/statements.ts";
-import { TABLES } from "../tables/tables.ts";
-import type { TokenHashes } from "./rows.ts";
 import { type FileChange, fileStatement, type VersionChange, versionStatements } from "./item-rows.ts";
+import type { TokenHashes } from "./rows.ts";
 
 /** The effect of a group of writes on a vault. One batch behind the fence writes all of it or nothing. */
 export interface Commit {

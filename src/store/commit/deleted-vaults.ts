@@ -2,8 +2,8 @@ import { LISTED_VAULTS_MAX } from "../../model/job.ts";
 import { map, ok, type Result } from "../../model/result.ts";
 import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault } from "../tables/slices.ts";
-import { TABLES_OF_VAULT } from "../tables/tables.ts";
 import { into } from "../tables/statements.ts";
+import { TABLES_OF_VAULT } from "../tables/tables.ts";
 
 /**
  * Deletes the rows of deleted vaults, in slices. The commit of a deletion deletes the vault's row with its keys and records the vault in

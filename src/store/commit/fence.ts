@@ -2,11 +2,11 @@ import type { Vault } from "../../model/vault.ts";
 import { ACTIVITY, type ActivityRow } from "../activity/entry-rows.ts";
 import type { Store } from "../d1/database.ts";
 import { fencedValue } from "../d1/fence.ts";
+import { into } from "../tables/statements.ts";
 import { TABLES_OF_ITEM } from "../tables/tables.ts";
 import { isAsRead, valuesAsRead } from "../vaults/rows.ts";
 import { type IdempotencyRecord, oldestRecord, type RecordRow } from "./idempotency.ts";
 import type { TokenHashes } from "./rows.ts";
-import { into } from "../tables/statements.ts";
 
 /**
  * The fence of a commit. Its first statement inserts the log entries with a `vault_id` that is NULL unless the vault has the versions of the

@@ -1,12 +1,12 @@
-import type { Take } from "../d1/database.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
-import type { Change, Idempotency } from "../../model/operation.ts";
 import { firstIdAt } from "../../model/ids.ts";
+import type { Change, Idempotency } from "../../model/operation.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { type RowInVault, TABLES } from "../tables/tables.ts";
+import type { Take } from "../d1/database.ts";
 import { deleteExpired } from "../d1/expiry.ts";
+import { type RowInVault, TABLES } from "../tables/tables.ts";
 
 /**
  * Idempotency records: the effects of writes with an Idempotency-Key. For a day they answer repeated requests. A record has at most 1 KiB,

@@ -1,11 +1,11 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import type { KeyedFile } from "../../model/file.ts";
-import { sealFile } from "../items/files.ts";
-import { assignments, insertRow, valuesOf, into } from "../tables/statements.ts";
-import { type RowOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
 import type { Item } from "../../model/item.ts";
 import { NOTHING_STORED, type StoredItem } from "../../model/stored.ts";
+import { sealFile } from "../items/files.ts";
 import { sealItem } from "../items/items.ts";
+import { assignments, insertRow, valuesOf, into } from "../tables/statements.ts";
+import { type RowOf, TABLES, TABLES_OF_ITEM } from "../tables/tables.ts";
 
 /**
  * The statements that change the rows of Files, in the order of the operations. A row that only earlier versions need moves to

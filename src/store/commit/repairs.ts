@@ -1,9 +1,9 @@
 import { COUNT_MAX } from "../../model/limits.ts";
 import type { Result } from "../../model/result.ts";
-import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
 import { runBatch } from "../d1/database.ts";
-import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
 import { into } from "../tables/statements.ts";
+import { type RowOf, TABLES_BY_ROOT_KEY } from "../tables/tables.ts";
+import { COUNTED, type CountOfLoss, missesRowsSql } from "../vaults/counted-rows.ts";
 
 /** The statements with which `verify` repairs data that can be computed from other rows (docs/design/backups.md). */
 

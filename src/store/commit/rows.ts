@@ -1,13 +1,13 @@
 import type { Action } from "../../model/activity.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { runBatch, type Store } from "../d1/database.ts";
+import type { EndedFile, StoredDeletion, StoredVersion } from "../../model/stored.ts";
 import { IS_WRITE } from "../activity/entry-rows.ts";
+import { runBatch, type Store } from "../d1/database.ts";
 import { FILE_COLUMNS, type FileRow } from "../items/files.ts";
 import type { ItemRow } from "../items/items.ts";
 import type { TokenRow } from "../tokens/token-rows.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import { oldestRecord, type RecordRow } from "./idempotency.ts";
-import type { EndedFile, StoredDeletion, StoredVersion } from "../../model/stored.ts";
 
 /** The sealed rows that a group of writes to one vault needs. */
 

@@ -1,9 +1,9 @@
 import { LIMITS } from "../../model/limits.ts";
 import { ok, type Result } from "../../model/result.ts";
 import { refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
-import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import type { StoredWebhook } from "../events/webhook-rows.ts";
 import { into } from "../tables/statements.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /**
  * Writes the rows of webhooks. Only the coordinator of the vault calls these functions. A row is written only while the vault has the keys

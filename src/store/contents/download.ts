@@ -1,12 +1,12 @@
 import { concat } from "../../crypto/bytes.ts";
 import { type ChunkCipher, recoverCipher } from "../../crypto/chunked.ts";
-import { CHUNK_BYTES, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import { openStream, type Reader } from "../../crypto/pieces.ts";
+import { CHUNK_BYTES, chunkOffset, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedFileSize } from "../../model/chunk-sizes.ts";
 import type { ContentAddress, KeyedFile } from "../../model/file.ts";
 import { defect, fail, ok, type Refusal, type Result } from "../../model/result.ts";
-import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
+import { contentKey, contextOf } from "./object-keys.ts";
 
 /** Loads the contents of Files from R2. They are decrypted piece by piece, and refused if they do not match their row. */
 

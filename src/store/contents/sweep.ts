@@ -1,12 +1,12 @@
-import { hasDeletion } from "../activity/entry-rows.ts";
 import { map, ok, type Result } from "../../model/result.ts";
 import { DAY, HOUR } from "../../model/time.ts";
-import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
-import { runBatch, type Store } from "../d1/database.ts";
-import { MISSES_FILES } from "../vaults/counted-rows.ts";
-import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
+import { hasDeletion } from "../activity/entry-rows.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { deleteAll, tryBucket } from "../buckets/calls.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { type NamedTable, TABLES_OF_CONTENTS } from "../tables/tables.ts";
+import { MISSES_FILES } from "../vaults/counted-rows.ts";
+import { type PendingRecord, postponed, type Schedule } from "./pending.ts";
 
 /**
  * The sweep of pending contents. D1 may be an empty or restored database, perhaps only temporarily, so a sweep that finds no row only marks

@@ -1,12 +1,12 @@
 import { createCipher } from "../../crypto/chunked.ts";
-import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import { PIECE_BYTES, type Reader, readPieces, sealPieces } from "../../crypto/pieces.ts";
+import { sealedFileSize } from "../../model/chunk-sizes.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import { invalid, ok, type Result } from "../../model/result.ts";
-import { putPieces, type UploadPieces } from "./pieces.ts";
-import { contentKey, contextOf } from "./object-keys.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
+import { contentKey, contextOf } from "./object-keys.ts";
+import { putPieces, type UploadPieces } from "./pieces.ts";
 
 /**
  * Seals a stream into a bucket piece by piece, so that it is never wholly in memory. `check` forwards the plain pieces and

@@ -1,12 +1,12 @@
 import { type Keyring, openKeyring } from "../../crypto/keyring.ts";
 import { failedBy } from "../../log.ts";
+import { admitBytes, type Share, sizeOfRows } from "../../memory-budget.ts";
 import type { FailureKind } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { parseSettings, type Settings } from "../../settings.ts";
 import { classify, type D1Failure, isPermanent, isSchemaError, withDeadline } from "./errors.ts";
-import { recordDatabaseSize } from "./size.ts";
 import { explainSchemaError } from "./schema.ts";
-import { admitBytes, type Share, sizeOfRows } from "../../memory-budget.ts";
+import { recordDatabaseSize } from "./size.ts";
 
 /** The environment of every function of the store. */
 export interface Store {

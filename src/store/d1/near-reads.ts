@@ -1,7 +1,7 @@
 import { logFailure } from "../../log.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { SECOND } from "../../model/time.ts";
 import { withDeadline } from "./errors.ts";
-import { LIMITS } from "../../model/limits.ts";
 
 /**
  * Reads from a nearby replica of the database (contract 8.12). Bookmarks bound their age: a replica that has reached the bookmark of a call

@@ -4,11 +4,11 @@ import { isId } from "../../model/ids.ts";
 import { isVersion } from "../../model/item.ts";
 import { SERVICE, WITHOUT_TOKEN } from "../../model/operation.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { loadForToken } from "../vaults/authorized.ts";
-import { runBatch, type Store } from "../d1/database.ts";
 import { possibleTime } from "../../model/time.ts";
-import type { TokenIdentity } from "../vaults/token-check.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { loadForToken } from "../vaults/authorized.ts";
 import { HEAD_COLUMNS } from "../vaults/rows.ts";
+import type { TokenIdentity } from "../vaults/token-check.ts";
 
 /** Loads events: the numbered entries of the activity log. They are plaintext ids and numbers, so nothing is decrypted. */
 

@@ -1,5 +1,5 @@
-import { logRefusal } from "../../log.ts";
 import { KEYS_DO_NOT_OPEN } from "../../crypto/vault-keys.ts";
+import { logRefusal } from "../../log.ts";
 import type { Failure } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY, MINUTE } from "../../model/time.ts";

@@ -1,9 +1,9 @@
 import { ENDING } from "../../model/ending.ts";
+import { COUNT_MAX } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY } from "../../model/time.ts";
-import { runBatch } from "../d1/database.ts";
-import { COUNT_MAX } from "../../model/limits.ts";
 import { type Vault, writesOf } from "../../model/vault.ts";
+import { runBatch } from "../d1/database.ts";
 import { type BackupFigures, type FigureRow, figuresOf, figuresStatement } from "./backup-figures.ts";
 import { type DamageRow, damageStatement } from "./damages.ts";
 

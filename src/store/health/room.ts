@@ -1,11 +1,11 @@
 import { APPLY_MIGRATIONS } from "../../model/failure.ts";
+import { LIMITS } from "../../model/limits.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
-import { runBatch, type Store } from "../d1/database.ts";
-import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
+import type { Settings } from "../../settings.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
-import { LIMITS } from "../../model/limits.ts";
-import type { Settings } from "../../settings.ts";
+import { runBatch, type Store } from "../d1/database.ts";
+import { CREATE_AGAIN, loadSchema, SCHEMA } from "../d1/schema.ts";
 import { type DatabaseLevel, databaseLevel, databaseSize, reachesLevel } from "../d1/size.ts";
 import { joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import { COUNTED, type Counted } from "../vaults/counted-rows.ts";

@@ -2,12 +2,12 @@ import type { KeyedFile } from "../../model/file.ts";
 import { isId } from "../../model/ids.ts";
 import type { BrokenItem, Deletion, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
 import { wrongNumbers } from "../tables/numbers.ts";
+import { type Joined, loadFromVault, NOTHING, type VaultAccess } from "../vaults/authorized.ts";
 import { type FileRow, openOnlyFile } from "./files.ts";
-import { fitting, largePage } from "./list.ts";
 import { brokenItem, type ItemRow, openAnswered, openSummary } from "./items.ts";
+import { fitting, largePage } from "./list.ts";
 import { fileOfVersion, filesOfVersion } from "./versions.ts";
 
 /** Loads deleted Items: the row in `deleted_items`, and the last version of the Item, which is in `item_versions`. */

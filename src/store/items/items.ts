@@ -1,13 +1,13 @@
 import { blindIndex, noncePrefix, sealedLength, foldedBlindIndex } from "../../crypto/seal.ts";
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
+import { fold, FOLD_VERSION } from "../../model/fold.ts";
 import type { BrokenItem, Item, OfVault, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
 import { type RowInVault, type RowOf, TABLES } from "../tables/tables.ts";
-import { type FileRow, FILES_OF_ITEM, openFiles, withoutKeys } from "./files.ts";
 import { type FromVault, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
-import { fold, FOLD_VERSION } from "../../model/fold.ts";
+import { type FileRow, FILES_OF_ITEM, openFiles, withoutKeys } from "./files.ts";
 
 /** The rows of Items, two sealed texts each, and how they are loaded. commit/commit.ts writes them. */
 

@@ -1,11 +1,11 @@
-import { FILE_COLUMNS, type FileRow, openOnlyFile } from "./files.ts";
 import type { KeyedFile } from "../../model/file.ts";
 import type { Item, OfVault, BrokenItem, Summary } from "../../model/item.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { type ItemRow, openAnswered, brokenItem, openSummary } from "./items.ts";
 import { keysOfSlice } from "../tables/slices.ts";
+import { type Joined, joinedItem, loadFromVault, type VaultAccess } from "../vaults/authorized.ts";
+import { FILE_COLUMNS, type FileRow, openOnlyFile } from "./files.ts";
+import { type ItemRow, openAnswered, brokenItem, openSummary } from "./items.ts";
 import { SLICE_BYTES_MAX, OVERVIEW_BYTES } from "./list.ts";
 
 /**

@@ -1,4 +1,5 @@
 import type { FailureKind } from "../../model/failure.ts";
+import type { Finding } from "../../model/finding.ts";
 import {
   type Job,
   type JobKind,
@@ -11,7 +12,6 @@ import {
   SHOWN_FINDINGS_MAX,
 } from "../../model/job.ts";
 import { DAY } from "../../model/time.ts";
-import type { Finding } from "../../model/finding.ts";
 
 /** The rows of jobs in the SQLite of the Durable Object that runs them. */
 

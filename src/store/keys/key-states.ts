@@ -1,6 +1,6 @@
 import type { Keyring } from "../../crypto/keyring.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
 import { KEY_STATES, type KeyState } from "../../model/key-state.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys, compareProofs, type ProofRow, proofsStatement, recordRootKeys } from "./root-keys.ts";
 

@@ -1,13 +1,13 @@
-import { logRefusal } from "../../log.ts";
 import { createCache } from "../../crypto/cache.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
 import { open, seal } from "../../crypto/seal.ts";
+import { logRefusal } from "../../log.ts";
 import { echo } from "../../model/failure.ts";
 import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { runBatch, type Store } from "../d1/database.ts";
-import { type RowOf, TABLES } from "../tables/tables.ts";
 import { into } from "../tables/statements.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
 
 /** Proofs of the root keys: a known text, sealed under each root key that this database was sealed with. */
 

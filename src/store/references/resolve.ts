@@ -1,8 +1,12 @@
 import { cachedVaultKeys, type VaultKeys } from "../../crypto/vault-keys.ts";
+import type { Dialect } from "../../model/dialect.ts";
+import type { KeyedFile } from "../../model/file.ts";
 import { LIMITS } from "../../model/limits.ts";
+import { findFile, type FoundField, isIdOfFile } from "../../model/named.ts";
 import { namesNone, type Reference } from "../../model/reference.ts";
 import { fail, invalid, map, ok, type Result } from "../../model/result.ts";
 import type { Store } from "../d1/database.ts";
+import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
 import { foldedIndex } from "../items/items.ts";
 import {
   type FoundRow,
@@ -14,10 +18,6 @@ import {
   type Reader,
   type Wanted,
 } from "./rows.ts";
-import type { Dialect } from "../../model/dialect.ts";
-import { findFile, type FoundField, isIdOfFile } from "../../model/named.ts";
-import type { KeyedFile } from "../../model/file.ts";
-import { type FileRow, type KeyedFiles, openFiles } from "../items/files.ts";
 import {
   concludeSearch,
   type Hit,

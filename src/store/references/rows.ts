@@ -1,14 +1,14 @@
+import { admitBytes } from "../../memory-budget.ts";
 import { LIMITS } from "../../model/limits.ts";
+import type { Scope } from "../../model/permission.ts";
 import { SAME_TITLE_ITEMS_MAX } from "../../model/reference.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { loadForToken } from "../vaults/authorized.ts";
 import type { Store } from "../d1/database.ts";
-import { admitBytes } from "../../memory-budget.ts";
 import { runningSum, textBytes } from "../tables/slices.ts";
-import type { Scope } from "../../model/permission.ts";
 import { TABLES } from "../tables/tables.ts";
-import type { TokenIdentity } from "../vaults/token-check.ts";
+import { loadForToken } from "../vaults/authorized.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow } from "../vaults/rows.ts";
+import type { TokenIdentity } from "../vaults/token-check.ts";
 
 /** The rows that references need, loaded in as few D1 calls as possible. Each call checks the token too. */
 

@@ -1,6 +1,11 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
+import { type Dialect, DIALECTS } from "../../model/dialect.ts";
+import type { KeyedFile } from "../../model/file.ts";
 import { fold } from "../../model/fold.ts";
 import { parseId, isId } from "../../model/ids.ts";
+import type { Field, Item, Summary } from "../../model/item.ts";
+import { fieldFinder, type FoundField } from "../../model/named.ts";
+import { itemsIn, type Scope } from "../../model/permission.ts";
 import {
   namesNone,
   namesSeveral,
@@ -10,16 +15,11 @@ import {
   SAME_TITLE_ITEMS_MAX,
 } from "../../model/reference.ts";
 import { fail, map, ok, type Refusal, type Result, invalid } from "../../model/result.ts";
-import type { Store } from "../d1/database.ts";
-import type { ListedRow, FoundRow, Wanted } from "./rows.ts";
-import { openKeys, openName } from "../vaults/rows.ts";
-import type { KeyedFile } from "../../model/file.ts";
-import type { Field, Item, Summary } from "../../model/item.ts";
-import { fieldFinder, type FoundField } from "../../model/named.ts";
-import { itemsIn, type Scope } from "../../model/permission.ts";
-import { type Details, openDetails, openSummary } from "../items/items.ts";
-import { type Dialect, DIALECTS } from "../../model/dialect.ts";
 import { codeOfField } from "../../model/totp.ts";
+import type { Store } from "../d1/database.ts";
+import { type Details, openDetails, openSummary } from "../items/items.ts";
+import { openKeys, openName } from "../vaults/rows.ts";
+import type { ListedRow, FoundRow, Wanted } from "./rows.ts";
 
 /** Finds the vault that a reference names (contract 16.4). No name is cached: the rows are loaded with each request. */
 

@@ -1,7 +1,7 @@
+import { newestKeyId } from "../../crypto/key-list.ts";
 import { bytesOfParts, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, RestoreRequest, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result, type Refusal } from "../../model/result.ts";
-import type { OpenManifest } from "../backup/manifest.ts";
 import {
   type BackupStore,
   loadManifest,
@@ -11,14 +11,14 @@ import {
   listBackupNumbers,
   loadNewest,
 } from "../backup/load.ts";
+import type { OpenManifest } from "../backup/manifest.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import type { Store } from "../d1/database.ts";
+import { SCHEMA } from "../d1/schema.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
 import { type VaultRow, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { type Known, loadKnown } from "./mark.ts";
-import { newestKeyId } from "../../crypto/key-list.ts";
-import { SCHEMA } from "../d1/schema.ts";
 
 /** The checks before a restore of a vault or of the registry. They only read. */
 

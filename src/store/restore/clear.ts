@@ -1,14 +1,14 @@
-import { type ContentAddress, addressOf } from "../../model/file.ts";
 import { REGISTRY } from "../../model/backup.ts";
+import { type ContentAddress, addressOf } from "../../model/file.ts";
 import { beginPhase } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
-import { runBatch } from "../d1/database.ts";
 import { SLICE_MAX as PURGE_SLICE } from "../commit/deleted-vaults.ts";
+import { runBatch } from "../d1/database.ts";
 import { deleteSliceOfVault, hasRowsOfVault, keyInVault } from "../tables/slices.ts";
 import { TABLES_OF_CONTENTS, TABLES_OF_VAULT } from "../tables/tables.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import { adoptDeployment, beginRestore, IS_MARKED, type VaultState } from "./mark.ts";
 import { NO_CONTENTS, type RestorePorts, type Step, type Stepped } from "./step.ts";
-import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /** Deletes the rows of a vault in D1, before the rows of a backup are written. */
 

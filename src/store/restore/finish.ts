@@ -1,16 +1,16 @@
 import type { Activity } from "../../model/activity.ts";
-import { ACTIVITY, sealActivity } from "../activity/entry-rows.ts";
-import { RAISED_EXPIRED } from "../activity/retention.ts";
-import { proofStatement } from "../keys/root-keys.ts";
-import { holdsTime, isSoundNumber } from "../tables/numbers.ts";
-import type { VaultRow } from "../vaults/rows.ts";
-import { recount } from "../commit/repairs.ts";
-import { NO_CONTENTS, type RestorePorts, type Step, type Stepped } from "./step.ts";
-import { endRestore, IS_MARKED, loadKnown } from "./mark.ts";
 import { ADMIN } from "../../model/operation.ts";
 import { beginPhase } from "../../model/restore.ts";
 import { ok, type Result } from "../../model/result.ts";
+import { ACTIVITY, sealActivity } from "../activity/entry-rows.ts";
+import { RAISED_EXPIRED } from "../activity/retention.ts";
+import { recount } from "../commit/repairs.ts";
+import { proofStatement } from "../keys/root-keys.ts";
+import { holdsTime, isSoundNumber } from "../tables/numbers.ts";
 import { into } from "../tables/statements.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+import { endRestore, IS_MARKED, loadKnown } from "./mark.ts";
+import { NO_CONTENTS, type RestorePorts, type Step, type Stepped } from "./step.ts";
 
 /**
  * The last phases. `finish` inserts the row of the vault, which then exists again, and removes the mark. Without the mark it has no effect.

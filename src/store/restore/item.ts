@@ -1,15 +1,15 @@
 import type { Manifest, PartRef } from "../../model/backup.ts";
 import { addressOf, type KeyedFile } from "../../model/file.ts";
-import { RESTORED_BY_ADMIN, type Change } from "../../model/operation.ts";
 import type { Finding } from "../../model/finding.ts";
 import { parseItem } from "../../model/item-input.ts";
 import type { Item } from "../../model/item.ts";
+import { RESTORED_BY_ADMIN, type Change } from "../../model/operation.ts";
 import type { Existing, RestoreRequest } from "../../model/restore.ts";
 import { fail, invalid, ok, type Result } from "../../model/result.ts";
 import { type BackupStore, loadPart } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
-import { fault, findingOf } from "../checks/fault.ts";
 import { rowsOf } from "../backup/part.ts";
+import { fault, findingOf } from "../checks/fault.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";

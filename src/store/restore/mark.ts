@@ -4,8 +4,8 @@ import { hasDeletion } from "../activity/entry-rows.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import { runBatch } from "../d1/database.ts";
 import { DEPLOYMENT_ID, IN_USE } from "../d1/deployment.ts";
-import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 import { into } from "../tables/statements.ts";
+import { NEWEST_KEY_ID } from "../vaults/rows.ts";
 
 /**
  * The state of a vault in D1 before a restore, and the mark of a running restore: a row of `restores`. The mark of a vault exists from the

@@ -2,11 +2,11 @@ import { type Cell, type Part, REGISTRY, type TableRows } from "../../model/back
 import { beginPhase, type Position } from "../../model/restore.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
+import { isImpossible } from "../checks/parts.ts";
+import { holdsTime } from "../tables/numbers.ts";
 import { columnsInVault } from "../tables/slices.ts";
 import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
 import type { RestorePorts, Step, Stepped } from "./step.ts";
-import { isImpossible } from "../checks/parts.ts";
-import { holdsTime } from "../tables/numbers.ts";
 
 /**
  * The third phase: writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so the groups of

@@ -1,13 +1,13 @@
 import type { Manifest } from "../../model/backup.ts";
-import type { Finding } from "../../model/finding.ts";
-import type { Position, RestoreInput } from "../../model/restore.ts";
-import type { VaultRow } from "../vaults/rows.ts";
-import type { VaultState } from "./mark.ts";
 import type { ContentAddress } from "../../model/file.ts";
+import type { Finding } from "../../model/finding.ts";
 import type { Answer, Change } from "../../model/operation.ts";
+import type { Position, RestoreInput } from "../../model/restore.ts";
 import type { Result } from "../../model/result.ts";
 import type { BackupStore } from "../backup/load.ts";
 import type { WriteRows } from "../jobs/step-fence.ts";
+import type { VaultRow } from "../vaults/rows.ts";
+import type { VaultState } from "./mark.ts";
 
 /** The phases of a restore are functions from a step to its result (vault.ts). */
 

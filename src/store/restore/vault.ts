@@ -10,8 +10,8 @@ import { clearStep } from "./clear.ts";
 import { contentsStep } from "./contents.ts";
 import { endStep, finishStep } from "./finish.ts";
 import type { VaultState } from "./mark.ts";
-import type { RestorePorts, Step, Stepped } from "./step.ts";
 import { rowsStep } from "./rows.ts";
+import type { RestorePorts, Step, Stepped } from "./step.ts";
 
 /**
  * Restores a vault from its backup, or data outside vaults from the registry's backup, in steps. While the rows are written, the row of the

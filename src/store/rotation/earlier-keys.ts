@@ -1,7 +1,7 @@
 import { formatKeyList, parseKeyList } from "../../crypto/key-list.ts";
 import { HEADER_LENGTH, headerOf } from "../../crypto/seal.ts";
-import { runBatch } from "../d1/database.ts";
 import { must } from "../../model/result.ts";
+import { runBatch } from "../d1/database.ts";
 import { columnsOfKind, TABLES_OF_VAULT } from "../tables/tables.ts";
 import type { KeyRow } from "../vaults/rows.ts";
 

@@ -1,14 +1,14 @@
+import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
+import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.ts";
+import { rewrapVaultKeys } from "../../crypto/vault-keys.ts";
 import { echo } from "../../model/failure.ts";
 import type { Finding } from "../../model/finding.ts";
 import { map, ok, type Result } from "../../model/result.ts";
 import { runBatch, type Store } from "../d1/database.ts";
 import type { WriteRows } from "../jobs/step-fence.ts";
 import { proofStatement, refuseMissingKey } from "../keys/root-keys.ts";
-import { rewrapVaultKeys } from "../../crypto/vault-keys.ts";
-import type { KeyRow } from "../vaults/rows.ts";
-import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
-import { type Claims, hashToken, isUnheld, signToken } from "../../crypto/token.ts";
 import { derivedColumns, openToken, sealToken, signAgain, type TokenRow } from "../tokens/token-rows.ts";
+import type { KeyRow } from "../vaults/rows.ts";
 
 /**
  * Wraps the keys of vaults, and reseals the rows of tokens, under the active root key, in slices (contract 20.3).

@@ -1,9 +1,9 @@
+import type { Activity } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, must, ok, type Result } from "../../model/result.ts";
-import { type Take, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
-import type { Activity } from "../../model/activity.ts";
 import { createRequestId } from "../../request-id.ts";
 import { adminEntriesStatement } from "../activity/admin-entry.ts";
+import { type Take, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { into } from "../tables/statements.ts";
 import { TABLES } from "../tables/tables.ts";
 

@@ -1,3 +1,4 @@
+import { nameIndexes } from "../../crypto/name-index.ts";
 import type { Claims, VerifiedClaims } from "../../crypto/token.ts";
 import type { Activity } from "../../model/activity.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -5,12 +6,11 @@ import { NEVER_SECONDS } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
 import { adminEntryStatement } from "../activity/admin-entry.ts";
 import { refusalOfWrite, readBatch, runBatch, type Store } from "../d1/database.ts";
-import { endBelowChanged } from "./ended-tokens.ts";
 import { proofStatement } from "../keys/root-keys.ts";
+import { endBelowChanged } from "./ended-tokens.ts";
 import { openRow } from "./issuers-and-rules.ts";
 import { makeTokenRow, sealToken, TOKEN_COLUMNS, type TokenRow, signAgain } from "./token-rows.ts";
 import { listTokens, type ListedToken } from "./tokens.ts";
-import { nameIndexes } from "../../crypto/name-index.ts";
 
 /**
  * People, for the admin routes (contract 25). A person is a row of `tokens` whose token text nobody has. So the checks, rotations, backups

@@ -1,11 +1,14 @@
-import { type Take, runBatch, type Store } from "../d1/database.ts";
-import { deleteExpired } from "../d1/expiry.ts";
 import { createCache } from "../../crypto/cache.ts";
 import { createConsoleSecret } from "../../crypto/console-secret.ts";
+import { type Claims, isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
+import type { Activity, Origin } from "../../model/activity.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND } from "../../model/time.ts";
 import { refusesNew } from "../../settings.ts";
+import { type Take, runBatch, type Store } from "../d1/database.ts";
+import { deleteExpired } from "../d1/expiry.ts";
+import { into } from "../tables/statements.ts";
 import {
   type Grants,
   type Kind,
@@ -16,9 +19,6 @@ import {
   USES,
   type ConfirmedLogin,
 } from "./session-rows.ts";
-import { into } from "../tables/statements.ts";
-import { type Claims, isCurrent, type VerifiedClaims } from "../../crypto/token.ts";
-import type { Activity, Origin } from "../../model/activity.ts";
 import { insertToken, type IssuedToken } from "./tokens.ts";
 
 /** Sessions of the console, and their one-time codes (contract 24). */

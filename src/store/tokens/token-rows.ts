@@ -1,5 +1,5 @@
-import { nameIndex } from "../../crypto/name-index.ts";
 import type { Keyring, RootKey } from "../../crypto/keyring.ts";
+import { nameIndex } from "../../crypto/name-index.ts";
 import { open, seal } from "../../crypto/seal.ts";
 import { type Claims, hashToken, signToken } from "../../crypto/token.ts";
 import { fail, ok, type Result } from "../../model/result.ts";

@@ -1,8 +1,8 @@
 import type { VaultKeys } from "../../crypto/vault-keys.ts";
 import { fail, map, ok, type Result } from "../../model/result.ts";
 import { readBatch, type Store } from "../d1/database.ts";
-import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
 import { KEY_COLUMNS, type KeyRow, NAME_COLUMNS, type NameRow, openKeys, openName } from "./rows.ts";
+import { authorizeToken, HASH_OF_TOKEN, holderOf, type TokenIdentity } from "./token-check.ts";
 
 /** Reads that check in the same D1 call that the token was issued, is not revoked, and that the vault exists. */
 

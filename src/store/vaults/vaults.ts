@@ -1,10 +1,10 @@
 import { fail, map, ok, type Refusal, type Result } from "../../model/result.ts";
 import type { NamedVault } from "../../model/vault.ts";
-import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { readBatch, runBatch, type Store } from "../d1/database.ts";
 import { checkRootKeys } from "../keys/root-keys.ts";
-import type { TokenIdentity } from "./token-check.ts";
+import { loadForToken, loadFromVault, NOTHING, type VaultAccess } from "./authorized.ts";
 import { type BrokenVault, brokenVault, openVault, type VaultRow } from "./rows.ts";
+import type { TokenIdentity } from "./token-check.ts";
 
 /** Loads vaults. commit/commit.ts writes them. */
 

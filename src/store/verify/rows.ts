@@ -1,15 +1,15 @@
 import { type Part, REGISTRY } from "../../model/backup.ts";
 import { ok, type Result } from "../../model/result.ts";
-import { frontierOf, keysAfter, readSlice, type Slice as RowSlice, type SourceName } from "../backup/read-rows.ts";
 import { rowsOf } from "../backup/part.ts";
+import { frontierOf, keysAfter, readSlice, type Slice as RowSlice, type SourceName } from "../backup/read-rows.ts";
 import { readRegistry } from "../backup/registry-rows.ts";
 import { createCollector, partOf, type RowUnit } from "../backup/units.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { checkPart } from "../checks/parts.ts";
 import { runBatch } from "../d1/database.ts";
+import { missesRowsSql } from "../vaults/counted-rows.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./run.ts";
-import { missesRowsSql } from "../vaults/counted-rows.ts";
 
 /** The stages that read rows of D1 as a backup does, and check them as the rows of a backup are checked. */
 

@@ -1,15 +1,15 @@
 import { ok, type Result } from "../../model/result.ts";
 import { HOUR } from "../../model/time.ts";
+import { IS_WRITE } from "../activity/entry-rows.ts";
 import { fault, type Fault } from "../checks/fault.ts";
 import { checkVaultRow } from "../checks/parts.ts";
 import { runBatch } from "../d1/database.ts";
-import { keyInVault } from "../tables/slices.ts";
 import { isCount } from "../tables/numbers.ts";
+import { keyInVault } from "../tables/slices.ts";
 import { backedUpIn } from "../tables/tables.ts";
 import { COUNTED, type Counted, type CountOfLoss, missesRows } from "../vaults/counted-rows.ts";
 import type { VaultRow } from "../vaults/rows.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./run.ts";
-import { IS_WRITE } from "../activity/entry-rows.ts";
 
 /** The stage `vault` checks the row of a vault, its keys, its counters, and the numbers of its log. One D1 call. */
 

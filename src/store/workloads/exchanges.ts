@@ -8,10 +8,10 @@ import { EXCHANGES_MAX } from "../../model/workload-rule.ts";
 import { type Take, refusalOfWrite, runBatch, type Store } from "../d1/database.ts";
 import { deleteExpired } from "../d1/expiry.ts";
 import { proofStatement } from "../keys/root-keys.ts";
-import { type RowOf, TABLES } from "../tables/tables.ts";
-import { insertTokenRow, makeTokenRow } from "../tokens/token-rows.ts";
-import type { OpenedRow } from "../tokens/issuers-and-rules.ts";
 import { into } from "../tables/statements.ts";
+import { type RowOf, TABLES } from "../tables/tables.ts";
+import type { OpenedRow } from "../tokens/issuers-and-rules.ts";
+import { insertTokenRow, makeTokenRow } from "../tokens/token-rows.ts";
 
 /** Exchanges of workload tokens (contract 27): which were used, and which were refused although their signature was valid. */
 

@@ -1,8 +1,10 @@
 import { createWebhookSecret } from "../../crypto/webhook-signature.ts";
+import type { Cursor } from "../../model/cursor.ts";
 import { LIMITS } from "../../model/limits.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
 import { DAY, SECOND } from "../../model/time.ts";
 import type { Webhook, WebhookChange, WebhookRequest, AttemptRequest, RecordedAttempt } from "../../model/webhook.ts";
+import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/commit/webhooks.ts";
 import {
   findProgress,
   insertProgress,
@@ -18,10 +20,8 @@ import {
   type VaultWebhooks,
   type WebhookDefinition,
 } from "../../store/events/webhook-rows.ts";
-import { deleteWebhook, insertWebhook, replaceWebhook } from "../../store/commit/webhooks.ts";
-import { type WebhookPorts, testMessage, sendMessage } from "./messages.ts";
 import { idle, newProgress, reconcile } from "./delivery.ts";
-import type { Cursor } from "../../model/cursor.ts";
+import { type WebhookPorts, testMessage, sendMessage } from "./messages.ts";
 
 /** The admin's requests about webhooks. Only the coordinator of the vault answers them, because the progress is in its storage. */
 

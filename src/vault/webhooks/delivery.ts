@@ -1,7 +1,9 @@
 import { logFailure, logRefusal } from "../../log.ts";
 import { type Cursor, isAt } from "../../model/cursor.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { MINUTE, SECOND, DAY, HOUR } from "../../model/time.ts";
 import { type Attempt, errorOf, type DeliveryError } from "../../model/webhook.ts";
+import { type EventPage, loadEvents } from "../../store/events/events.ts";
 import {
   deleteProgress,
   hasActive,
@@ -12,8 +14,6 @@ import {
 } from "../../store/events/webhook-progress.ts";
 import { loadWebhooks, type StoredWebhook, type VaultWebhooks } from "../../store/events/webhook-rows.ts";
 import { inParallel, sendMessage, type WebhookPorts, eventMessage, type Message, resetMessage } from "./messages.ts";
-import { ok, type Result } from "../../model/result.ts";
-import { type EventPage, loadEvents } from "../../store/events/events.ts";
 
 /**
  * The webhooks' part of the coordinator's alarm. One D1 call finds the webhooks and the newest event. Another call loads a page of events for

@@ -1,13 +1,13 @@
-import type { Store } from "../../store/d1/database.ts";
 import { fingerprint } from "../../crypto/seal.ts";
+import { signWebhook } from "../../crypto/webhook-signature.ts";
 import { type Cursor, formatCursor } from "../../model/cursor.ts";
 import type { VaultEvent } from "../../model/event.ts";
 import { base32 } from "../../model/ids.ts";
-import type { Progress } from "../../store/events/webhook-progress.ts";
-import { signWebhook } from "../../crypto/webhook-signature.ts";
+import { publicUrlFault } from "../../model/public-url.ts";
 import { SECOND } from "../../model/time.ts";
 import type { Attempt } from "../../model/webhook.ts";
-import { publicUrlFault } from "../../model/public-url.ts";
+import type { Store } from "../../store/d1/database.ts";
+import type { Progress } from "../../store/events/webhook-progress.ts";
 import type { WebhookDefinition } from "../../store/events/webhook-rows.ts";
 
 /** The environment of the functions of webhooks. */

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, it, onTestFinished, vi } from "vitest";
-import { parseDocument, publicKeyOf, textOf } from "../../../packages/cli/src/admin/keys/document.ts";
 import { wranglerIn } from "../../../packages/cli/src/admin/deploy/cloudflare.ts";
+import { parseDocument, publicKeyOf, textOf } from "../../../packages/cli/src/admin/keys/document.ts";
 import { type Answered, jobExists, startApi } from "../support/api.ts";
 import { folderOf, modeOf, programOf } from "../support/files.ts";
 import { ADMIN, ends, runHere, wordsOf } from "../support/here.ts";

@@ -5,11 +5,11 @@ import { CliError, failureOf } from "../../../packages/cli/src/frame/failure.ts"
 import { chooseImport } from "../../../packages/cli/src/transfer/formats.ts";
 import { sameState } from "../../../packages/transfer/src/compare.ts";
 import { TransferError } from "../../../packages/transfer/src/error.ts";
-import { itemVaultImport } from "../../../packages/transfer/src/formats/item-vault.ts";
-import { itemVaultExport } from "../../../packages/transfer/src/formats/item-vault-export.ts";
-import { onePuxImport } from "../../../packages/transfer/src/formats/onepux.ts";
-import { onePuxExport } from "../../../packages/transfer/src/formats/onepux-export.ts";
 import type { ImportFormat, ReadOptions } from "../../../packages/transfer/src/format.ts";
+import { itemVaultExport } from "../../../packages/transfer/src/formats/item-vault-export.ts";
+import { itemVaultImport } from "../../../packages/transfer/src/formats/item-vault.ts";
+import { onePuxExport } from "../../../packages/transfer/src/formats/onepux-export.ts";
+import { onePuxImport } from "../../../packages/transfer/src/formats/onepux.ts";
 import type { TransferItem } from "../../../packages/transfer/src/item.ts";
 import { secondsOfDate } from "../../../packages/transfer/src/values.ts";
 import { cases, items, plain } from "./support/items.ts";

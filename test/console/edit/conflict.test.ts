@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { differences, merge, type Sides } from "../../../packages/console/src/edit/conflict.ts";
-import type { Draft, DraftField } from "../../../packages/console/src/items/draft.ts";
 import { templateOf } from "../../../packages/console/src/edit/new-draft.ts";
+import type { Draft, DraftField } from "../../../packages/console/src/items/draft.ts";
 import { runs } from "../../support/runs.ts";
 import { drafts } from "./drafts.ts";
 

@@ -1,12 +1,12 @@
+import type { Field, Item } from "@item-vault/client";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Field, Item } from "@item-vault/client";
+import { changeWords } from "../../../packages/console/src/history/change-words.ts";
 import { type Difference, difference } from "../../../packages/console/src/history/difference.ts";
 import { withPart } from "../../../packages/console/src/items/comparison.ts";
 import { draftOf } from "../../../packages/console/src/items/draft.ts";
 import { runs } from "../../support/runs.ts";
 import { anyItem, field, file, inSections, itemOf } from "./items.ts";
-import { changeWords } from "../../../packages/console/src/history/change-words.ts";
 
 /** The differences between two states of an Item, which the console shows. */
 

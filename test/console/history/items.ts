@@ -1,5 +1,5 @@
-import * as fc from "fast-check";
 import type { Field, Item } from "@item-vault/client";
+import * as fc from "fast-check";
 
 /** Items whose differences are compared. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { DraftField, FieldType } from "../../../packages/console/src/items/draft.ts";
 import { inputOf, refusalOf, TYPES } from "../../../packages/console/src/edit/value-inputs.ts";
+import type { DraftField, FieldType } from "../../../packages/console/src/items/draft.ts";
 
 /** What the form of the console says of the value of a field before it is sent. */
 

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import { ignoreChecks } from "../../support/migrate.ts";
 import { ALL_TABLES, type TableName, tableOf } from "../../../src/store/tables/tables.ts";
+import { ignoreChecks } from "../../support/migrate.ts";
 
 /** Every column of every table, and how one row of it is damaged. */
 

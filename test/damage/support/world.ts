@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { LIMITS } from "../../../src/model/limits.ts";
+import { untilLogged } from "../../support/activity.ts";
 import { backUpAll } from "../../support/backup.ts";
 import { browser, signIn } from "../../support/console.ts";
 import { loginCode } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { renewKey } from "../../support/sealed-columns.ts";
-import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
 import { admin, type Client, client, LOGIN, makeToken, makeVault, type Permission } from "../../support/service.ts";
-import { untilLogged } from "../../support/activity.ts";
 import { newReceiver } from "../../support/webhooks.ts";
+import { exchange, makeRule, makeWorkload } from "../../support/workloads.ts";
 import { type Planted, plantVault } from "../../verify/support/vault.ts";
 
 /** A deployment with at least two rows in every table and a value in every column, and with a backup of everything. */

@@ -3,8 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
-import { splitLikeD1 } from "./split.ts";
 import { type Database, refused, type Request, type Routes, type State } from "./account.ts";
+import { splitLikeD1 } from "./split.ts";
 
 /** D1: databases, queries, and Time Travel. */
 

@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { releaseOf, within } from "../../../scripts/build/release.ts";
-import { bundleWorker, FOLDER } from "../../../scripts/build/worker.ts";
 import { COMMANDS } from "../../../packages/cli/src/commands.ts";
 import { runCli } from "../../../packages/cli/src/frame/cli.ts";
+import { releaseOf, within } from "../../../scripts/build/release.ts";
+import { bundleWorker, FOLDER } from "../../../scripts/build/worker.ts";
 import type { Cloudflare } from "./cloudflare.ts";
 
 /** A folder with what the command line carries of the Worker, and the processes that deploy it. */

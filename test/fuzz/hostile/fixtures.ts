@@ -3,9 +3,9 @@ import { openKeyring } from "../../../src/crypto/keyring.ts";
 import { type Claims, signToken } from "../../../src/crypto/token.ts";
 import { writeId } from "../../../src/model/dialect.ts";
 import { byteStream } from "../../support/faults.ts";
-import type { HostileRequest } from "./requests.ts";
 import { isLong } from "../../support/runs.ts";
 import { admin, client, fetchRaw, LOGIN, makeToken, makeVault } from "../../support/service.ts";
+import type { HostileRequest } from "./requests.ts";
 
 /** The fixtures of one session: a vault with an Item, a File and tokens. Each is created when a request first names it. */
 

@@ -1,5 +1,6 @@
-import type { Item } from "../../../src/model/item.ts";
 import type { Edit } from "../../../src/model/item-input.ts";
+import type { Item } from "../../../src/model/item.ts";
+import { type Completed, completed } from "./complete.ts";
 import { editAttribute, editEntry, editRecord, index, pointer } from "./edits.ts";
 import {
   bool,
@@ -19,7 +20,6 @@ import {
   url,
   URL_ATTRIBUTES,
 } from "./values.ts";
-import { type Completed, completed } from "./complete.ts";
 
 /** Reference implementation of PATCH (contract 6). It changes one draft in place, and uses only types of the service. */
 

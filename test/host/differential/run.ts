@@ -1,9 +1,9 @@
 import { OPERATIONS, type OperationId } from "../../../src/api/operations.ts";
 import { seeded } from "../../support/seeded.ts";
 import { Comparison } from "./compare.ts";
+import { DRAWS } from "./draws.ts";
 import { HOURLY_PATH, LATE_LOG, QUEUE_PATH, UNLOGGED } from "./faults.ts";
 import { type Answer, SECRETS, type Sent, type Side } from "./pair.ts";
-import { DRAWS } from "./draws.ts";
 import { type Drawn, drawRequest } from "./requests.ts";
 import { linkOf, type Reply, World } from "./world.ts";
 

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { failuresOf } from "../../../src/api/openapi/operation.ts";
-import { formatCursors } from "../../../src/model/cursor.ts";
 import { createConsoleSecret } from "../../../src/crypto/console-secret.ts";
+import { formatCursors } from "../../../src/model/cursor.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
 import { backUp } from "../../support/backup.ts";
 import { rebindCoordinator, sizedDatabase, wrapDatabase } from "../../support/bindings.ts";
 import { COOKIE, signIn } from "../../support/console.ts";
-import { keyringOf } from "../../support/root-keys.ts";
 import { inOperator, JOBS, serviceWith, startJob } from "../../support/jobs.ts";
+import { keyringOf } from "../../support/root-keys.ts";
 import { admin, freshVault, LOGIN, makeToken, type Reply, type Request_ } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { formOf } from "../../support/workload-tokens.ts";

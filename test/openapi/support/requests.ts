@@ -1,7 +1,7 @@
 import { loginRequest, newAuthorization, newChildToken, newLoginCode, signIn } from "../../../src/api/bodies.ts";
 import { createIssuer } from "../../../src/http/endpoints/admin-issuers.ts";
-import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { addPerson, changePerson } from "../../../src/http/endpoints/admin-people.ts";
+import { createRule } from "../../../src/http/endpoints/admin-rules.ts";
 import { createToken } from "../../../src/http/endpoints/admin-tokens.ts";
 import { createVault, renewVaultKey, updateVault } from "../../../src/http/endpoints/admin-vaults.ts";
 import { createWebhook, updateWebhook } from "../../../src/http/endpoints/admin-webhooks.ts";
@@ -11,9 +11,9 @@ import { isEmail } from "../../../src/model/email.ts";
 import { parseId } from "../../../src/model/ids.ts";
 import { parseItem, parsePatch } from "../../../src/model/item-input.ts";
 import { LIMITS } from "../../../src/model/limits.ts";
+import { issuerUrlFault, publicUrlFault } from "../../../src/model/public-url.ts";
 import type { Result } from "../../../src/model/result.ts";
 import { parseValue } from "../../../src/model/text.ts";
-import { issuerUrlFault, publicUrlFault } from "../../../src/model/public-url.ts";
 import { givenKeys } from "../../../src/model/workload-keys.ts";
 import { ruleClaims } from "../../../src/model/workload-rule.ts";
 

@@ -1,15 +1,14 @@
-import { backUp } from "../../support/backup.ts";
 import { env } from "cloudflare:workers";
 import type { Row } from "../../../src/api/openapi/operation.ts";
+import { backUp } from "../../support/backup.ts";
 import { browser, CONSOLE, COOKIE, signIn } from "../../support/console.ts";
 import { lengthOf, pattern } from "../../support/files.ts";
-
-import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
-import { JOBS } from "../../support/jobs.ts";
 import { startProvider } from "../../support/identity-provider.ts";
+import { JOBS } from "../../support/jobs.ts";
 import { loginCode, REDIRECT } from "../../support/logins.ts";
 import { personSession } from "../../support/person-session.ts";
 import { dataKeyOf } from "../../support/sealed-columns.ts";
+import { admin, client, LOGIN, makeToken, makeVault, type Reply, type Request_, send } from "../../support/service.ts";
 import { newReceiver } from "../../support/webhooks.ts";
 import { formOf, newSigningKey, tokenOf } from "../../support/workload-tokens.ts";
 import { makeIssuer, makeRule } from "../../support/workloads.ts";

@@ -1,14 +1,14 @@
 import type { Answer, Operation } from "../../../src/model/operation.ts";
 import { fail, ok, type Result } from "../../../src/model/result.ts";
-import type { OpenVault } from "../../../src/store/vaults/rows.ts";
 import type { Commit } from "../../../src/store/commit/commit.ts";
 import type { Snapshot } from "../../../src/store/commit/snapshot.ts";
+import type { OpenVault } from "../../../src/store/vaults/rows.ts";
 import { commitGroup } from "../../../src/vault/group.ts";
+import { type CommitPorts, committedContents, SNAPSHOT_WRITES_MAX } from "../../../src/vault/ports.ts";
 import { createQueue } from "../../../src/vault/queue.ts";
 import { type Faults, never, RESET } from "./faults.ts";
 import { type ModelStore, sealedEntry } from "./store.ts";
 import type { Turns } from "./turns.ts";
-import { type CommitPorts, committedContents, SNAPSHOT_WRITES_MAX } from "../../../src/vault/ports.ts";
 
 /** A coordinator: the queue and the commit loop that ship (vault/queue.ts, vault/group.ts), over ports of the model. */
 

@@ -1,6 +1,6 @@
 import { ok } from "../../../src/model/result.ts";
-import type { BatchOutcome } from "../../../src/store/d1/database.ts";
 import type { Commit } from "../../../src/store/commit/commit.ts";
+import type { BatchOutcome } from "../../../src/store/d1/database.ts";
 import { commitGroup } from "../../../src/vault/group.ts";
 import type { CommitPorts } from "../../../src/vault/ports.ts";
 import { changeOf, operationOf } from "./operations.ts";

@@ -1,13 +1,13 @@
 import type { File } from "../../../src/model/file.ts";
 import { entityTag, type Item } from "../../../src/model/item.ts";
-import { DEFAULT_QUOTA, type Vault } from "../../../src/model/vault.ts";
 import { ok, type Result } from "../../../src/model/result.ts";
 import { NOTHING_STORED, type StoredItem } from "../../../src/model/stored.ts";
-import type { OpenVault } from "../../../src/store/vaults/rows.ts";
+import { DEFAULT_QUOTA, type Vault } from "../../../src/model/vault.ts";
 import type { Commit } from "../../../src/store/commit/commit.ts";
 import type { IdempotencyRecord } from "../../../src/store/commit/idempotency.ts";
 import type { AppliedOperation } from "../../../src/store/commit/rows.ts";
 import { type Snapshot, versionKey } from "../../../src/store/commit/snapshot.ts";
+import type { OpenVault } from "../../../src/store/vaults/rows.ts";
 import type { Retention } from "../../../src/vault/working.ts";
 
 /**

@@ -1,13 +1,13 @@
 import { type Hooks, sleep } from "../../support/bindings.ts";
-import { createRecorder, type Recorder } from "./recorder.ts";
-import { drawKind, requestFor } from "./requests.ts";
-import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
-import { checkEvents, startListener } from "./listener.ts";
-import { faultyCoordinators } from "./faulty-coordinators.ts";
-import { writeFiles } from "./files.ts";
-import type { Kind, PlannedCall } from "./calls.ts";
 import { freshItem } from "../../support/files.ts";
 import { admin, type Client, client, makeToken } from "../../support/service.ts";
+import type { Kind, PlannedCall } from "./calls.ts";
+import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
+import { faultyCoordinators } from "./faulty-coordinators.ts";
+import { writeFiles } from "./files.ts";
+import { checkEvents, startListener } from "./listener.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
+import { drawKind, requestFor } from "./requests.ts";
 
 /** The load: many clients of a few Items of one vault, with two coordinators and the faults of a plan. Records the history. */
 

@@ -1,10 +1,10 @@
 import { byteStream } from "../../support/faults.ts";
 import { bytesOf, freshItem, lengthOf } from "../../support/files.ts";
+import { fetchRaw, type Reply } from "../../support/service.ts";
 import { createFaultPlan, faultyDatabase, type FaultPlan, type FaultRates } from "./fault-plan.ts";
 import { faultyBucket } from "./faulty-bucket.ts";
 import { faultyCoordinators, type FaultyCoordinators } from "./faulty-coordinators.ts";
 import { isRefusedAlone } from "./recorder.ts";
-import { fetchRaw, type Reply } from "../../support/service.ts";
 
 /**
  * Writes and reads Files under injected faults of R2, D1 and the coordinators. Each File has one writer, which sends one

@@ -1,6 +1,6 @@
+import type { Reply } from "../../support/service.ts";
 import type { Call, Kind, Outcome, PlannedCall } from "./calls.ts";
 import { largeFields } from "./requests.ts";
-import type { Reply } from "../../support/service.ts";
 
 /** Records the requests of clients and the answers as a history, for check.ts. */
 

@@ -1,5 +1,5 @@
-import type { Kind, PlannedCall } from "./calls.ts";
 import { LOGIN } from "../../support/service.ts";
+import type { Kind, PlannedCall } from "./calls.ts";
 
 /** The requests of the clients of a history. */
 

@@ -1,8 +1,8 @@
 import { describe, vi } from "vitest";
+import { addReaderMethods, FixedLengthStream } from "../../../packages/host/src/platform/streams.ts";
 import { r2Bucket } from "../../../src/store/buckets/r2.ts";
 import { expectBucketRules } from "../../support/bucket-rules.ts";
 import { createObjects } from "./objects.ts";
-import { addReaderMethods, FixedLengthStream } from "../../../packages/host/src/platform/streams.ts";
 
 addReaderMethods();
 vi.stubGlobal("FixedLengthStream", FixedLengthStream);

@@ -1,14 +1,14 @@
 import { openKeyring } from "../../../src/crypto/keyring.ts";
 import { type Manifest, missingContentsOf, type Part, type PartRef, REGISTRY } from "../../../src/model/backup.ts";
-import { contentKey } from "../../../src/store/contents/object-keys.ts";
 import { contentsOfPart } from "../../../src/store/backup/contents.ts";
 import { loadManifest, loadPart } from "../../../src/store/backup/load.ts";
 import type { OpenManifest } from "../../../src/store/backup/manifest.ts";
 import { backupContent, manifestKey, partKey } from "../../../src/store/backup/object-keys.ts";
 import { r2Bucket } from "../../../src/store/buckets/r2.ts";
+import { contentKey } from "../../../src/store/contents/object-keys.ts";
 import { tableOf } from "../../../src/store/tables/tables.ts";
-import { isTableOfItems, rowName, stateName, VAULT_COLUMNS } from "./row-log.ts";
 import { replayVault, type StoredBackup } from "./replay-rows.ts";
+import { isTableOfItems, rowName, stateName, VAULT_COLUMNS } from "./row-log.ts";
 import { type Violation, violation } from "./violations.ts";
 import type { World } from "./world.ts";
 

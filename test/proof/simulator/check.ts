@@ -1,8 +1,8 @@
 import { type Outcome, outcomeOf, WITHOUT_EFFECT } from "./answers.ts";
-import type { Effect } from "./database.ts";
-import type { Call, History, Write } from "./history.ts";
 import { checkArrivals } from "./check-order.ts";
 import { checkEvents, checkRead } from "./check-reads.ts";
+import type { Effect } from "./database.ts";
+import type { Call, History, Write } from "./history.ts";
 import { applyEffects, changesNothing, contentOfState, OF_DELETED, type Reference, type State } from "./reference.ts";
 import { contentOf } from "./requests.ts";
 import { type Rule, violation, type Violation } from "./violations.ts";

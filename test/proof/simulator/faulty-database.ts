@@ -1,5 +1,5 @@
-import type { FaultName } from "./faults.ts";
 import type { Statement } from "./database.ts";
+import type { FaultName } from "./faults.ts";
 import { bookmarkOf } from "./replicas.ts";
 import { currentServing } from "./serving.ts";
 import { never, type World } from "./world.ts";

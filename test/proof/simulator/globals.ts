@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import type { Clock, Timer } from "./clock.ts";
 import { addByteMethods } from "../../../packages/host/src/platform/bytes.ts";
 import { addMapMethods } from "../../../packages/host/src/platform/maps.ts";
 import {
@@ -9,6 +8,7 @@ import {
   IdentityTransformStream,
 } from "../../../packages/host/src/platform/streams.ts";
 import { subtle } from "../../../packages/host/src/platform/web-crypto.ts";
+import type { Clock, Timer } from "./clock.ts";
 import { currentServing, keepServing } from "./serving.ts";
 
 /** The globals that the service uses, replaced for a run: time and randomness depend on the seed alone. */

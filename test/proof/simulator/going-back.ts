@@ -1,4 +1,3 @@
-import { ADMIN_TOKEN, createBindings, runWorld, withActiveKey } from "./run-world.ts";
 import { newestKeyId } from "../../../src/crypto/key-list.ts";
 import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 import { checkBackups } from "./check-backups.ts";
@@ -9,6 +8,7 @@ import { createLogQueue } from "./log-queue.ts";
 import { createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant } from "./plants.ts";
 import { requestOf } from "./requests.ts";
+import { ADMIN_TOKEN, createBindings, runWorld, withActiveKey } from "./run-world.ts";
 import { checkKeys } from "./stored.ts";
 import { type Violation, violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";

@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
-import { registerService } from "./register.ts";
 import type { NearRun } from "./near.ts";
+import { registerService } from "./register.ts";
 import type { Run } from "./run.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import type * as nearReads from "../../../src/store/d1/near-reads.ts";
 import { isLong } from "../../support/runs.ts";
-import { EVERYTHING, type NearRun, runNear, STALLS_ONLY, type Waits } from "./near.ts";
 import { NEAR_PLANTS } from "./near-plants.ts";
+import { EVERYTHING, type NearRun, runNear, STALLS_ONLY, type Waits } from "./near.ts";
 import { planted } from "./plants.ts";
 import type { Rule } from "./violations.ts";
 

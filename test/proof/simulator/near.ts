@@ -1,5 +1,5 @@
-import { ADMIN_TOKEN, createBindings, runWorld } from "./run-world.ts";
 import { hashToken } from "../../../src/crypto/token.ts";
+import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 import { createCoordinators } from "./coordinators.ts";
 import { connectDatabase } from "./faulty-database.ts";
 import type { ServedReply } from "./history.ts";
@@ -11,11 +11,11 @@ import { followStates } from "./near-states.ts";
 import { createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant } from "./plants.ts";
 import { createReplicas } from "./replicas.ts";
+import { ADMIN_TOKEN, createBindings, runWorld } from "./run-world.ts";
 import { trueClock } from "./serving.ts";
 import { type Violation, violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
 import type { World } from "./world.ts";
-import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 
 /**
  * Runs with replicas of D1 and stalls of the primary: writers, and readers whose tokens have a `stale` (contract 8.12 to 8.14). The vault gets new keys

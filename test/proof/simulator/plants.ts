@@ -1,10 +1,10 @@
-import type { FileRow } from "../../../src/store/items/files.ts";
-import type { ItemRow } from "../../../src/store/items/items.ts";
 import type { RowCache } from "../../../src/store/commit/cache.ts";
-import type { createQueue } from "../../../src/vault/queue.ts";
-import * as rewrites from "../../support/rewrites.ts";
 import type { KeptRows } from "../../../src/store/commit/rows.ts";
 import type { NearRead, Served } from "../../../src/store/d1/near-reads.ts";
+import type { FileRow } from "../../../src/store/items/files.ts";
+import type { ItemRow } from "../../../src/store/items/items.ts";
+import type { createQueue } from "../../../src/vault/queue.ts";
+import * as rewrites from "../../support/rewrites.ts";
 
 /** Bugs that a test plants, by changing what is passed between the parts that ship. */
 export interface Plant {

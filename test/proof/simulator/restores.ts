@@ -1,7 +1,7 @@
 import type { WriteKind } from "./history.ts";
+import type { SimulatedOperator } from "./operator.ts";
 import { requestOf } from "./requests.ts";
 import { stateName } from "./row-log.ts";
-import type { SimulatedOperator } from "./operator.ts";
 import { type Violation, violation } from "./violations.ts";
 import type { Gateway } from "./worker.ts";
 import type { World } from "./world.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { installGlobals } from "./globals.ts";
-import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
 import { forgetSchemaVersion } from "../../../src/store/d1/schema.ts";
+import { recordDatabaseSize } from "../../../src/store/d1/size.ts";
+import { installGlobals } from "./globals.ts";
 import { NO_PLANT, type Plant, planted } from "./plants.ts";
 import { useSmallSlices } from "./small-slices.ts";
 import { createWorld, type World } from "./world.ts";

@@ -1,23 +1,23 @@
-import { ADMIN_TOKEN, createBindings, ROOT_KEYS, runWorld, withActiveKey } from "./run-world.ts";
+import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 import { type Outcome, outcomeOf } from "./answers.ts";
-import { checkHistory } from "./check.ts";
 import { checkBackups } from "./check-backups.ts";
 import { checkLog, type Exported } from "./check-log.ts";
+import { checkHistory } from "./check.ts";
 import { type Admin, runClient, sendCall, type Token, type Vault } from "./clients.ts";
 import { createCoordinators } from "./coordinators.ts";
 import type { FaultName } from "./faults.ts";
-import type { History, Read, Reply } from "./history.ts";
 import { connectDatabase } from "./faulty-database.ts";
+import type { History, Read, Reply } from "./history.ts";
 import { createLogQueue } from "./log-queue.ts";
-import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import { checkJobs, createOperator } from "./operator.ts";
 import { NO_PLANT, type Plant } from "./plants.ts";
 import { createRestorer, RESTORER } from "./restores.ts";
+import { ADMIN_TOKEN, createBindings, ROOT_KEYS, runWorld, withActiveKey } from "./run-world.ts";
 import { sleepWithShortage } from "./shortages.ts";
+import { checkKeys, checkStored, sweepContents } from "./stored.ts";
 import type { Violation } from "./violations.ts";
 import { createGateway } from "./worker.ts";
 import type { World } from "./world.ts";
-import { removeEarlierKeys } from "../../../src/store/rotation/earlier-keys.ts";
 
 /** Runs the service under one seed: clients of some vaults, with faults, and then the checks. */
 

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request, type RequestOptions } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { Permission, Scope } from "../../../src/model/permission.ts";
 import { inject } from "vitest";
+import type { Permission, Scope } from "../../../src/model/permission.ts";
 
 /** Requests to the Worker of the tests, and what every test makes first. */
 

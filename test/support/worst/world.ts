@@ -1,8 +1,8 @@
+import { operationId } from "../../../src/model/ids.ts";
+import { LIMITS } from "../../../src/model/limits.ts";
 import { sealActivity } from "../../../src/store/activity/entry-rows.ts";
 import { sealHandOvers } from "../../../src/store/activity/segments.ts";
 import { openStore } from "../../../src/store/d1/database.ts";
-import { operationId } from "../../../src/model/ids.ts";
-import { LIMITS } from "../../../src/model/limits.ts";
 import { seedFiles } from "../seed-files.ts";
 import { login, seedItems, seedVersions } from "../seed.ts";
 import { times } from "./bodies.ts";

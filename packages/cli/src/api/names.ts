@@ -1,7 +1,7 @@
 import { type Client, entriesOf } from "@item-vault/client";
 import { parseId } from "@item-vault/model/ids";
-import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, type NameOf, opened } from "./shapes.ts";
 import { allOf, quotedInFilter } from "./lists.ts";
+import { type AnyIssuer, type AnyRule, type AnyToken, type AnyVault, type NameOf, opened } from "./shapes.ts";
 
 /** Names in place of ids in tables. An id without a name is shown as it is, and a failed look-up ends no command. */
 

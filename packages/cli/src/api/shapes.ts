@@ -13,7 +13,6 @@ import type {
   Rule,
   Token,
 } from "@item-vault/client";
-
 import { plural } from "../frame/printable.ts";
 
 /** The shapes of the API that commands read (contract 2, 9.1, 13.14), where they differ from the generated types of the client. */

@@ -1,15 +1,15 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { findFile, findItem } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { parseMode, writeWholeFile } from "../frame/output-file.ts";
+import { printable, plural } from "../frame/printable.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
-import { printable, plural } from "../frame/printable.ts";
 import { measured, openContent } from "./content.ts";
 import type { FILE_GET_OPTIONS } from "./table.ts";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
 
 /** `file get`: writes a content to a file or to stdout as it arrives. */
 export async function run({ io, args, options, client: connect }: Call<typeof FILE_GET_OPTIONS>): Promise<void> {

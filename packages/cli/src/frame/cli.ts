@@ -1,12 +1,12 @@
 import { ItemVaultError } from "@item-vault/client";
+import { adviceForCommand, inOptions, optionsOf } from "./advice.ts";
 import type { Call, Command } from "./command.ts";
+import { connectTo } from "./connect.ts";
 import { CliError, EXIT, type Exit, failureOf, MEANINGS } from "./failure.ts";
 import { type Io, write } from "./io.ts";
-import { adviceForCommand, inOptions, optionsOf } from "./advice.ts";
+import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst, usageOf } from "./parse.ts";
 import { printable } from "./printable.ts";
 import { proxyHint } from "./proxy.ts";
-import { findCommand, type Parsed, parseLine, refuseOptionsOfNode, withCommandFirst, usageOf } from "./parse.ts";
-import { connectTo } from "./connect.ts";
 import { type Access, loadAccess, type TokenKind } from "./settings.ts";
 import { VERSION } from "./version.ts";
 

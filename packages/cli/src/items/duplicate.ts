@@ -3,10 +3,10 @@ import type { Client } from "@item-vault/client";
 import { comparableOf, writableOf } from "@item-vault/transfer/writable";
 import type { ItemPath } from "../api/find.ts";
 import type { FileInfo, Item } from "../api/shapes.ts";
+import { hashOf, measured, openContent, upload } from "../files/content.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
-import { hashOf, measured, openContent, upload } from "../files/content.ts";
 import { tell } from "../output/format.ts";
 import { startProgress } from "../output/progress.ts";
 

@@ -1,8 +1,8 @@
 import { type Client, ItemVaultError, type PatchOperation } from "@item-vault/client";
 import { findItem, type ItemPath, onlyOne } from "../api/find.ts";
 import type { Item, Field } from "../api/shapes.ts";
-import type { Call, Values } from "../frame/command.ts";
 import { adviceForName, nearestOf } from "../frame/advice.ts";
+import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show, tell } from "../output/format.ts";
 import { loadItem } from "./duplicate.ts";

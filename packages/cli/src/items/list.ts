@@ -1,6 +1,6 @@
 import { entriesOf } from "@item-vault/client";
-import { allOf, quotedInFilter } from "../api/lists.ts";
 import { vaultIdOf } from "../api/find.ts";
+import { allOf, quotedInFilter } from "../api/lists.ts";
 import type { Call, Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { show } from "../output/format.ts";

@@ -1,12 +1,12 @@
 import { fieldFinder } from "@item-vault/model/named";
 import { isSecretType } from "@item-vault/model/secret-types";
 import { createVariableNames } from "@item-vault/transfer/dotenv";
-import { printable } from "../frame/printable.ts";
-import { timeOf } from "../output/time.ts";
 import type { Field, FileInfo, Item, Summary } from "../api/shapes.ts";
+import { printable } from "../frame/printable.ts";
 import type { Variable } from "../output/dotenv.ts";
 import type { Shown, Values } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
+import { timeOf } from "../output/time.ts";
 
 /** Items for `--format`. */
 

@@ -3,9 +3,9 @@ import { deletedIdOf, findItem, type ItemPath, itemIdOf, vaultIdOf } from "../ap
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
+import { printable } from "../frame/printable.ts";
 import { confirm } from "../frame/prompt.ts";
 import { show, tell } from "../output/format.ts";
-import { printable } from "../frame/printable.ts";
 import { versionOf } from "./input.ts";
 import { shownItem } from "./present.ts";
 import type { DELETE_OPTIONS, RESTORE_OPTIONS, STATE_OPTIONS } from "./table.ts";

@@ -1,6 +1,6 @@
 import { entriesOf } from "@item-vault/client";
-import { allOf } from "../api/lists.ts";
 import { findItem } from "../api/find.ts";
+import { allOf } from "../api/lists.ts";
 import { actorsOfToken, namesIn } from "../api/names.ts";
 import type { Call } from "../frame/command.ts";
 import { isTable, show } from "../output/format.ts";

@@ -1,14 +1,14 @@
 import { type Client, entriesOf, type Listed } from "@item-vault/client";
-import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import { adminVaultIdOf, findItem, isId, type ItemPath, onlyOne, vaultIdOf } from "../api/find.ts";
+import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import { actorsOfToken, allActors, allSubjects, itemsOfVault, namesIn, vaultsOfToken } from "../api/names.ts";
 import type { NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
-import { timeOf } from "../output/time.ts";
 import { printable } from "../frame/printable.ts";
 import { isTable, show, tell } from "../output/format.ts";
 import { tableOf } from "../output/table.ts";
+import { timeOf } from "../output/time.ts";
 import type { ACTIVITY_OPTIONS } from "./table.ts";
 
 /** An entry of either log (contract 13.5, 13.22). */

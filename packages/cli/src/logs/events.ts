@@ -3,9 +3,9 @@ import { vaultIdOf } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
-import { timeOf } from "../output/time.ts";
-import { jsonOf, tell } from "../output/format.ts";
 import { printable } from "../frame/printable.ts";
+import { jsonOf, tell } from "../output/format.ts";
+import { timeOf } from "../output/time.ts";
 import type { EVENTS_OPTIONS } from "./table.ts";
 
 /** `events`: one line for each event. */

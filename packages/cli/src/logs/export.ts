@@ -1,6 +1,6 @@
 import { entriesOf } from "@item-vault/client";
-import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import { adminVaultIdOf } from "../api/find.ts";
+import { PAGE_ENTRIES_MAX } from "../api/lists.ts";
 import type { Call } from "../frame/command.ts";
 import { parseTime } from "../frame/duration.ts";
 import { write } from "../frame/io.ts";

@@ -1,6 +1,6 @@
 import { type Command, command, type Options } from "../frame/command.ts";
-import { FORMAT_OPTION } from "../output/format.ts";
 import { FILE_OPTIONS } from "../frame/output-file.ts";
+import { FORMAT_OPTION } from "../output/format.ts";
 
 /** Options of the commands for logs and events. */
 

@@ -1,7 +1,7 @@
 import type { Options } from "../frame/command.ts";
 import { type Io, write } from "../frame/io.ts";
-import { dotenvOf, type Variable } from "./dotenv.ts";
 import { escapeHidden, printable } from "../frame/printable.ts";
+import { dotenvOf, type Variable } from "./dotenv.ts";
 
 /** The format of a command's output: `--format`. */
 

@@ -1,6 +1,6 @@
+import { FALLBACK_OPTIONS } from "../fallback/resolve.ts";
 import { type Command, command, type Options } from "../frame/command.ts";
 import { FILE_OPTIONS } from "../frame/output-file.ts";
-import { FALLBACK_OPTIONS } from "../fallback/resolve.ts";
 
 /** Options of the commands that read secrets by reference. */
 

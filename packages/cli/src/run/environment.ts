@@ -1,14 +1,14 @@
+import { createReadStream } from "node:fs";
 import { isLikeReference } from "@item-vault/model/reference";
 import { isObeyedVariable } from "@item-vault/model/variables";
-import { CliError } from "../frame/failure.ts";
-import { TOKEN_VARIABLES } from "../frame/settings.ts";
-import { type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
-import { createReadStream } from "node:fs";
 import { NO_VARIABLE, parseDotenv } from "@item-vault/transfer/dotenv";
 import { TransferError } from "@item-vault/transfer/error";
 import { decodeText } from "@item-vault/transfer/text";
+import { CliError } from "../frame/failure.ts";
 import { readAll } from "../frame/io.ts";
 import { unreadable } from "../frame/paths.ts";
+import { TOKEN_VARIABLES } from "../frame/settings.ts";
+import { type Part, parseTemplate, referencesOf, renderTemplate } from "../read/template.ts";
 
 /** The environment of a command that is run: variables, of which some are templates with references. */
 

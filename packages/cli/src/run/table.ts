@@ -1,5 +1,5 @@
-import { type Command, command, type Options } from "../frame/command.ts";
 import { FALLBACK_OPTIONS } from "../fallback/resolve.ts";
+import { type Command, command, type Options } from "../frame/command.ts";
 
 /** Options of `run`. */
 

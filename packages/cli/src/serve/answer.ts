@@ -1,10 +1,10 @@
+import type { File, Item } from "@item-vault/client";
+import { parseFilter, passingVaults, type Filter, idsOf, itemPasses, titleOf } from "@item-vault/model/filter";
 import { parseId } from "@item-vault/model/ids";
 import { type Query, parseBoolean, parseQuery } from "@item-vault/model/query";
-import { parseFilter, passingVaults, type Filter, idsOf, itemPasses, titleOf } from "@item-vault/model/filter";
-import type { File, Item } from "@item-vault/client";
 import { type Copy, type HeldItem, type HeldVault, isComplete, openContent, openItem, sortedItems } from "./copy.ts";
-import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
 import { answerReferences } from "./references.ts";
+import { type Answer, isUnmodified, INLINE_BYTES_MAX, json, type LocalRequest, notModified } from "./request.ts";
 
 /**
  * The answers of the copy: reads for which it has all data, with status, headers and body as the service would send them. Every other

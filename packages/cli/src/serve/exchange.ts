@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ALIASES } from "../../../../src/api/operations.ts";
 import { COMMON_HEADERS } from "@item-vault/model/common-headers";
 import { describe, type FailureKind } from "@item-vault/model/failure";
 import { operationId } from "@item-vault/model/ids";
+import { ALIASES } from "../../../../src/api/operations.ts";
 import type { Answer } from "./request.ts";
 
 /** One request of a local client and its answer, with the headers and errors of the contract. */

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Client, entriesOf, type Item, ItemVaultError } from "@item-vault/client";
-import { LIMITS } from "@item-vault/model/limits";
 import { parseId } from "@item-vault/model/ids";
+import { LIMITS } from "@item-vault/model/limits";
 import { malformed } from "./attempts.ts";
-import type { Pace } from "./pace.ts";
 import {
   type Copy,
   dropItem,
@@ -15,6 +14,7 @@ import {
   openItem,
   sealContent,
 } from "./copy.ts";
+import type { Pace } from "./pace.ts";
 
 /** Reads Items from the service into the copy. What the copy has already is asked for by its entity tag, and answered by a 304. */
 

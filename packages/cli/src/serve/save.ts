@@ -1,7 +1,7 @@
-import { codeOf } from "../frame/reasons.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Copy, wallTimeOf } from "./copy.ts";
+import { codeOf } from "../frame/reasons.ts";
 import { encodeCopy, removeCopy, writeCopy } from "./copy-file.ts";
+import { type Copy, wallTimeOf } from "./copy.ts";
 
 /** Stores the copy when it has changed, and now and then the time until which it is known to be right. */
 

@@ -8,18 +8,17 @@ import type { Call, Values } from "../frame/command.ts";
 import { checkScheme, normalizedHost } from "../frame/connection.ts";
 import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
-import { reasonOf } from "../frame/reasons.ts";
 import { type Io } from "../frame/io.ts";
+import { reasonOf } from "../frame/reasons.ts";
 import { configPath, homeFolder } from "../frame/settings.ts";
 import { tell } from "../output/format.ts";
 import { createAttempts } from "./attempts.ts";
+import { loadCopy } from "./copy-file.ts";
 import { type Copy, createCopy } from "./copy.ts";
 import { createCredentials, renewRegularly } from "./credentials.ts";
-import { loadCopy } from "./copy-file.ts";
 import { type Place, parseListen, urlOf } from "./listen.ts";
 import { openLocalLog } from "./local-log.ts";
 import { lockCopy } from "./lock.ts";
-import type { SERVE_OPTIONS } from "./table.ts";
 import { createPace } from "./pace.ts";
 import { CONCURRENT_READS, READS_PER_SECOND } from "./read-vault.ts";
 import { createSaver, saveRegularly } from "./save.ts";
@@ -27,6 +26,7 @@ import { createSealer } from "./seal.ts";
 import { loadSecretFile } from "./secret-file.ts";
 import { createLocalServer } from "./server.ts";
 import { keepCopy } from "./sync.ts";
+import type { SERVE_OPTIONS } from "./table.ts";
 import { openTokens } from "./tokens.ts";
 
 /** `serve`: runs until a signal. */

@@ -2,6 +2,8 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { parseId } from "@item-vault/model/ids";
 import { LIMITS } from "@item-vault/model/limits";
+import type { Operation } from "../../../../src/api/operation.ts";
+import { OPERATIONS } from "../../../../src/api/operations.ts";
 import { answerFrom } from "./answer.ts";
 import type { Attempts } from "./attempts.ts";
 import { ageOf, type Copy, isCurrent } from "./copy.ts";
@@ -13,8 +15,6 @@ import { longestSilenceOf, passOn, type Reply, type Target } from "./pass-on.ts"
 import type { Answer, LocalRequest } from "./request.ts";
 import type { Saver } from "./save.ts";
 import { hashOf } from "./vault-list.ts";
-import type { Operation } from "../../../../src/api/operation.ts";
-import { OPERATIONS } from "../../../../src/api/operations.ts";
 
 /** The server of local clients. It answers from the copy, and passes other requests on. */
 

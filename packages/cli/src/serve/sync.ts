@@ -1,7 +1,7 @@
 import { type Client, ItemVaultError, type Policy, type VaultEvent } from "@item-vault/client";
 import { type Attempts, malformed, pause } from "./attempts.ts";
-import { type Credentials, hasEnded } from "./credentials.ts";
 import { ageOf, dropItem, emptyCopy, type HeldVault, isCurrent, momentNow, setRow } from "./copy.ts";
+import { type Credentials, hasEnded } from "./credentials.ts";
 import { idOf, readAllItems, readBrokenItems, readItems, type Reading } from "./read-vault.ts";
 import { holdVaults, type Listing } from "./vault-list.ts";
 

@@ -1,5 +1,5 @@
-import { BlockList, isIP } from "node:net";
 import { existsSync, realpathSync } from "node:fs";
+import { BlockList, isIP } from "node:net";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import type { Values } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";

@@ -1,14 +1,14 @@
-import { once } from "node:events";
 import { spawn } from "node:child_process";
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { platform } from "node:os";
 import type { Client } from "@item-vault/client";
 import { CliError } from "../frame/failure.ts";
-import { interruptible } from "../frame/signals.ts";
 import type { Io } from "../frame/io.ts";
 import { TOKEN_VARIABLES } from "../frame/settings.ts";
+import { interruptible } from "../frame/signals.ts";
 import { tell } from "../output/format.ts";
 import { type LoginRequest, type LoginToken, redeemCode } from "./login-request.ts";
 

@@ -1,6 +1,6 @@
+import { optionsOf } from "../frame/advice.ts";
 import type { Call, Command } from "../frame/command.ts";
 import { write } from "../frame/io.ts";
-import { optionsOf } from "../frame/advice.ts";
 import { findCommand } from "../frame/parse.ts";
 
 /** `complete`: called by a shell's completions. Prints one candidate a line. */

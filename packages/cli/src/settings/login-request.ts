@@ -1,7 +1,7 @@
 import { type Client, ItemVaultError, type Operations } from "@item-vault/client";
-import { CliError, failureOf } from "../frame/failure.ts";
-import { secondsOf } from "../frame/duration.ts";
 import type { Values } from "../frame/command.ts";
+import { secondsOf } from "../frame/duration.ts";
+import { CliError, failureOf } from "../frame/failure.ts";
 import type { LOGIN_OPTIONS } from "./table.ts";
 
 /** The request of a person's login, and its result (contract 28). */

@@ -5,11 +5,11 @@ import { isPermission } from "@item-vault/model/permission";
 import { NARROW_ADMIN_NAMES } from "@item-vault/model/token-kind";
 import { isId, type NamedVault, tokenIdOf, vaultNamed } from "../api/find.ts";
 import type { Call } from "../frame/command.ts";
+import { secondsOf } from "../frame/duration.ts";
 import { CliError } from "../frame/failure.ts";
 import { type Io, write } from "../frame/io.ts";
 import { printable } from "../frame/printable.ts";
 import { show, tell } from "../output/format.ts";
-import { secondsOf } from "../frame/duration.ts";
 import { type CHILD_CREATE_OPTIONS, PERMISSION_LETTERS, type TOKEN_CREATE_OPTIONS, type TOKEN_REISSUE_OPTIONS } from "./table.ts";
 
 const WAIT_SECONDS_MAX = 7 * 86_400; // a timer of Node ends after 24 days at the latest

@@ -4,9 +4,9 @@ import { allActors, allVaults, namesIn, vaultsOfToken } from "../api/names.ts";
 import { type AnyToken, DOES_NOT_OPEN, opened, scopeOf, scopesOf, type NameOf } from "../api/shapes.ts";
 import type { Call } from "../frame/command.ts";
 import type { Io } from "../frame/io.ts";
-import { timeOf } from "../output/time.ts";
 import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
+import { timeOf } from "../output/time.ts";
 import type { TOKEN_READ_OPTIONS, TOKEN_REVOKE_OPTIONS } from "./table.ts";
 
 /** `token list`. */

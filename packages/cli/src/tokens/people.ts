@@ -2,13 +2,13 @@ import type { Client } from "@item-vault/client";
 import { isId, onlyOne } from "../api/find.ts";
 import { allVaults, namesIn } from "../api/names.ts";
 import { type AnyPerson, DOES_NOT_OPEN, opened, scopeOf, scopesOf, type NameOf } from "../api/shapes.ts";
-import type { Call } from "../frame/command.ts";
 import { adviceForName } from "../frame/advice.ts";
+import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
 import type { Io } from "../frame/io.ts";
-import { timeOf } from "../output/time.ts";
 import { isTable, type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
+import { timeOf } from "../output/time.ts";
 import { parsePermission, vaultsOf } from "./issue.ts";
 import type { PERSON_DELETE_OPTIONS, PERSON_LIST_OPTIONS, PERSON_WRITE_OPTIONS } from "./table.ts";
 

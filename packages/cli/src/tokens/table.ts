@@ -1,5 +1,5 @@
-import { type Command, command, type Options } from "../frame/command.ts";
 import { LIMITS } from "@item-vault/model/limits";
+import { type Command, command, type Options } from "../frame/command.ts";
 import { describeDuration } from "../frame/duration.ts";
 import { FORMAT_OPTION } from "../output/format.ts";
 

@@ -1,18 +1,18 @@
 import { stat } from "node:fs/promises";
+import type { Losses } from "@item-vault/transfer/losses";
 import { countUnreadable, readService } from "@item-vault/transfer/read-service";
 import type { Call } from "../frame/command.ts";
 import { CliError, EXIT } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
 import { writeWholeFile } from "../frame/output-file.ts";
 import { plural } from "../frame/printable.ts";
-import { chooseExport } from "./formats.ts";
 import { interruptible } from "../frame/signals.ts";
-import { passwordOf } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
+import { chooseExport } from "./formats.ts";
+import { passwordOf } from "./load-source.ts";
 import * as report from "./report.ts";
-import { chooseVault, listVaults } from "./vaults.ts";
-import type { Losses } from "@item-vault/transfer/losses";
 import type { EXPORT_OPTIONS } from "./table.ts";
+import { chooseVault, listVaults } from "./vaults.ts";
 
 /** `export`: writes the readable data of a token to a file. */
 

@@ -1,9 +1,9 @@
 import { type ExportFormat, type ImportFormat, matchingFormats } from "@item-vault/transfer/format";
-import { columnsIn } from "@item-vault/transfer/formats/csv/header";
-import { choiceOf, CHOICES, type PartName } from "@item-vault/transfer/formats/csv/parts";
 import { bitwarden } from "@item-vault/transfer/formats/bitwarden";
 import { bitwardenExport, bitwardenZip } from "@item-vault/transfer/formats/bitwarden-export";
 import { csv, CSV_FORMATS } from "@item-vault/transfer/formats/csv";
+import { columnsIn } from "@item-vault/transfer/formats/csv/header";
+import { choiceOf, CHOICES, type PartName } from "@item-vault/transfer/formats/csv/parts";
 import { dotenv } from "@item-vault/transfer/formats/dotenv";
 import { dotenvExport } from "@item-vault/transfer/formats/dotenv-export";
 import { itemVaultImport } from "@item-vault/transfer/formats/item-vault";

@@ -8,12 +8,12 @@ import { isComplete } from "@item-vault/transfer/write-item";
 import { type Counts, writeItems } from "@item-vault/transfer/write-items";
 import { CliError, EXIT, failureOf } from "../frame/failure.ts";
 import { write } from "../frame/io.ts";
+import { printable, plural } from "../frame/printable.ts";
 import { interruptible } from "../frame/signals.ts";
-import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
+import { type ImportCall, loadSource, type Source } from "./load-source.ts";
 import * as report from "./report.ts";
 import { findTargets, type Targets } from "./targets.ts";
-import { printable, plural } from "../frame/printable.ts";
 
 /** `import`: reads and checks a whole source, finds existing Items, and writes the rest. */
 

@@ -11,10 +11,10 @@ import { readAll } from "../frame/io.ts";
 import { unreadable } from "../frame/paths.ts";
 import { ask } from "../frame/prompt.ts";
 import { checkToken } from "../frame/settings.ts";
-import { chooseImport, parseColumns } from "./formats.ts";
 import { countOfItems, startProgress } from "../output/progress.ts";
-import { listVaults } from "./vaults.ts";
+import { chooseImport, parseColumns } from "./formats.ts";
 import type { IMPORT_OPTIONS } from "./table.ts";
+import { listVaults } from "./vaults.ts";
 
 /** Reads the source of an import completely, before anything is written. */
 

@@ -1,14 +1,14 @@
 import type { Vault } from "@item-vault/client";
 import { adminVaultIdOf, findVault, isId, onlyOne } from "../api/find.ts";
 import { type AnyVault, DOES_NOT_OPEN, opened } from "../api/shapes.ts";
-import type { Call } from "../frame/command.ts";
 import { adviceForName } from "../frame/advice.ts";
+import type { Call } from "../frame/command.ts";
 import { CliError } from "../frame/failure.ts";
+import { printable } from "../frame/printable.ts";
 import { confirm } from "../frame/prompt.ts";
-import { timeOf } from "../output/time.ts";
 import { type Shown, show, tell } from "../output/format.ts";
 import { pairsOf, tableOf } from "../output/table.ts";
-import { printable } from "../frame/printable.ts";
+import { timeOf } from "../output/time.ts";
 import type { VAULT_CREATE_OPTIONS, VAULT_DELETE_OPTIONS, VAULT_EDIT_OPTIONS, VAULT_READ_OPTIONS } from "./table.ts";
 
 /** `vault list`. */

@@ -1,6 +1,6 @@
+import { timeOf } from "@item-vault/model/ids";
 import { computed, signal, useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { timeOf } from "@item-vault/model/ids";
 import { vaults } from "../state/items.ts";
 import { nameOf } from "../state/names.ts";
 import { compareNames } from "../state/search.ts";

@@ -1,6 +1,6 @@
-import { useLayoutEffect, useMemo } from "preact/hooks";
 import { timeOf } from "@item-vault/model/ids";
 import { itemsIn } from "@item-vault/model/permission";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { vaultLabel } from "../admin/lists.ts";
 import { call } from "../state/client.ts";
 import { isOwn } from "../state/names.ts";

@@ -1,11 +1,11 @@
-import { type ReadonlySignal, signal } from "@preact/signals";
 import { firstIdAt, timeOf } from "@item-vault/model/ids";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { call, nextPage } from "../state/client.ts";
+import { vaultName } from "../state/items.ts";
 import { noteActor, addNames, knownName } from "../state/names.ts";
+import { session } from "../state/session.ts";
 import { isBroken, type Listed } from "./entries.ts";
 import { boundsOf, type Filters, queryOf } from "./filters.ts";
-import { vaultName } from "../state/items.ts";
-import { session } from "../state/session.ts";
 
 export type PageQuery = Readonly<{ limit: number; before?: string | undefined }>;
 

@@ -1,17 +1,17 @@
+import { LIMITS } from "@item-vault/model/limits";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, ComponentProps } from "preact";
 import { isErrorKind } from "../failures/explain.ts";
 import { refreshHealth } from "../state/health.ts";
+import { compareNames } from "../state/search.ts";
 import { type Action, showToast } from "../state/toasts.ts";
+import { Field, Select } from "../ui/controls.tsx";
+import { Alert } from "../ui/failure.tsx";
 import { FormDialog, type FormDialogProps, InputError, textOf } from "../ui/form.tsx";
 import { keepFocus } from "../ui/page.tsx";
 import { capitalized } from "../ui/texts.ts";
-import { type List, adminVaults, vaultLabel } from "./lists.ts";
-import { type Signal, useSignal } from "@preact/signals";
-import { LIMITS } from "@item-vault/model/limits";
-import { compareNames } from "../state/search.ts";
-import { Field, Select } from "../ui/controls.tsx";
-import { Alert } from "../ui/failure.tsx";
 import { matches } from "./filter.ts";
+import { type List, adminVaults, vaultLabel } from "./lists.ts";
 import { grants, type Operation, OPERATION_LABELS, OPERATIONS, placeAfter, type Scope, setOperation } from "./scope.ts";
 
 /** The acts of the lists of the administration, and the dialogs that ask before them. */

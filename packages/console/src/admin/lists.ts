@@ -1,4 +1,3 @@
-import { type ReadonlySignal, signal } from "@preact/signals";
 import type {
   AdminVault,
   BrokenPerson,
@@ -10,6 +9,7 @@ import type {
   Rule,
   Webhook,
 } from "@item-vault/client";
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { isErrorKind } from "../failures/explain.ts";
 import { call } from "../state/client.ts";
 import { remind } from "../state/health.ts";

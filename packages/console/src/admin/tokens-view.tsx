@@ -1,26 +1,26 @@
+import type { Dialect, IssuedToken, NewToken } from "@item-vault/client";
+import { endsSoon } from "@item-vault/model/ending";
+import { LIMITS } from "@item-vault/model/limits";
 import { useSignal, type Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { endsSoon } from "@item-vault/model/ending";
 import { call } from "../state/client.ts";
+import { itemKey } from "../state/item-key.ts";
 import { session } from "../state/session.ts";
 import { reloadSession } from "../state/sign-in.ts";
+import { Button } from "../ui/button.tsx";
+import { copy } from "../ui/clipboard.ts";
 import { Check, Select } from "../ui/controls.tsx";
 import { FromNow } from "../ui/day.tsx";
+import { InputError, textOf } from "../ui/form.tsx";
+import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
 import { lazy } from "../ui/lazy.tsx";
+import { afterRender } from "../ui/page.tsx";
+import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
+import { named, presentText } from "../ui/texts.ts";
 import { formatTime } from "../ui/time.ts";
 import { ending, type Closable, LifetimeField, NameField, parseLifetime, ScopeField } from "./dialogs.tsx";
 import { nameOfToken, people, shortId, type TokenRow, tokens, vaultLabel } from "./lists.ts";
 import { type AdminList, AdminView, dayColumn, ID_FACT, SCOPE_COLUMN, scopeTexts } from "./rows.tsx";
-import type { Dialect, IssuedToken, NewToken } from "@item-vault/client";
-import { LIMITS } from "@item-vault/model/limits";
-import { itemKey } from "../state/item-key.ts";
-import { Button } from "../ui/button.tsx";
-import { copy } from "../ui/clipboard.ts";
-import { InputError, textOf } from "../ui/form.tsx";
-import { ItemField, itemNamed, type NamedItem } from "../ui/item-field.tsx";
-import { afterRender } from "../ui/page.tsx";
-import { SecretForm, ShownOnce } from "../ui/shown-once.tsx";
-import { named, presentText } from "../ui/texts.ts";
 import { OPERATIONS, type Scope, setOperation } from "./scope.ts";
 
 /** The tokens of the service, with their vaults and expiry. Tokens are issued and revoked here. */

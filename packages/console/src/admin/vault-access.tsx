@@ -1,5 +1,5 @@
-import { computed } from "@preact/signals";
 import { parseId } from "@item-vault/model/ids";
+import { computed } from "@preact/signals";
 import type { Opened } from "../state/opened.ts";
 import { compareNames } from "../state/search.ts";
 import { session } from "../state/session.ts";

@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
 import type { AdminVault, NewVault, VaultChange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
+import { useSignal } from "@preact/signals";
 import { askFor } from "../session-acts.tsx";
 import { call } from "../state/client.ts";
 import { loadItems } from "../state/items.ts";

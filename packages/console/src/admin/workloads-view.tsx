@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Issuer, NewIssuer, NewRule, PastExchange } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { type Permit, PRESET_NAMES, type PresetName, PRESETS } from "@item-vault/model/workload-presets";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { call } from "../state/client.ts";
 import { showToast } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";

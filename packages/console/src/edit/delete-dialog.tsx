@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import { titleOf } from "../ui/texts.ts";
 import { vaultName } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
 import { navigate } from "../state/route.ts";
 import { session } from "../state/session.ts";
-import { afterRender } from "../ui/page.tsx";
 import { FormDialog } from "../ui/form.tsx";
+import { afterRender } from "../ui/page.tsx";
 import { plural } from "../ui/plural.ts";
 import { explainRestore } from "../ui/retention.ts";
+import { titleOf } from "../ui/texts.ts";
 import { focusList } from "../ui/virtual-list.tsx";
 import { deleteItem } from "./writes.ts";
 

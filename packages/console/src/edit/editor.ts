@@ -1,11 +1,11 @@
-import { computed, type Signal, signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import { call } from "../state/client.ts";
+import { computed, type Signal, signal } from "@preact/signals";
 import { isErrorKind, isGone, isUncertain } from "../failures/explain.ts";
+import { type Draft, draftOf, isSame } from "../items/draft.ts";
+import { call } from "../state/client.ts";
 import { patchItem } from "../state/item-writes.ts";
 import { loadItem, type Opened, takeWritten, type Written } from "../state/opened.ts";
 import { differences } from "./conflict.ts";
-import { type Draft, draftOf, isSame } from "../items/draft.ts";
 import { tidy } from "./draft.ts";
 import { newItemOf, operationsOf } from "./requests.ts";
 

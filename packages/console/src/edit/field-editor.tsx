@@ -1,18 +1,18 @@
-import type { RefObject, ComponentProps } from "preact";
+import { fits, LIMITS } from "@item-vault/model/limits";
 import { useSignal } from "@preact/signals";
+import type { RefObject, ComponentProps } from "preact";
 import { useCallback, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isGeneratable, labelOf, titleOfField, isConcealed } from "../items/field-types.ts";
 import type { Draft, DraftField, FieldType } from "../items/draft.ts";
+import { isGeneratable, labelOf, titleOfField, isConcealed } from "../items/field-types.ts";
+import { runOnce, showToast } from "../state/toasts.ts";
+import { Button } from "../ui/button.tsx";
+import { Select } from "../ui/controls.tsx";
+import { DropHere, FileInput, useDrop } from "../ui/drop.tsx";
+import { afterRender } from "../ui/page.tsx";
+import { RevealButton, useReveal } from "../ui/reveal.tsx";
+import { named } from "../ui/texts.ts";
 import { fieldsOf, moveField, withField } from "./draft.ts";
 import { inputOf, PURPOSES, refusalOf, TYPES } from "./value-inputs.ts";
-import { runOnce, showToast } from "../state/toasts.ts";
-import { afterRender } from "../ui/page.tsx";
-import { DropHere, FileInput, useDrop } from "../ui/drop.tsx";
-import { RevealButton, useReveal } from "../ui/reveal.tsx";
-import { Select } from "../ui/controls.tsx";
-import { named } from "../ui/texts.ts";
-import { Button } from "../ui/button.tsx";
-import { fits, LIMITS } from "@item-vault/model/limits";
 
 type Props = Readonly<{ field: DraftField; draft: Draft; change: Change; onGenerate: (field: DraftField) => void }>;
 

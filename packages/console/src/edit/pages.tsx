@@ -1,5 +1,10 @@
 import type { Item } from "@item-vault/client";
+import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ATTRIBUTE_TEXTS, type Part } from "../items/comparison.ts";
+import { type Draft, draftOf } from "../items/draft.ts";
+import { isConcealed, labelOf } from "../items/field-types.ts";
+import type { Route } from "../routes.ts";
 import { listedEntries, query } from "../state/chosen-list.ts";
 import { itemKey, keyOfItem } from "../state/item-key.ts";
 import { pathOf } from "../state/item-writes.ts";
@@ -8,21 +13,16 @@ import { open, openItem, type Opened } from "../state/opened.ts";
 import { navigate, route } from "../state/route.ts";
 import { showWritten } from "../state/toasts.ts";
 import { undoChange } from "../state/undo.ts";
+import { Button } from "../ui/button.tsx";
 import { Pending } from "../ui/failure.tsx";
-import { BackLink, focusOn, Heading } from "../ui/page.tsx";
 import { LeaveGuard } from "../ui/leave.tsx";
+import { BackLink, focusOn, Heading } from "../ui/page.tsx";
+import { ConcealedValue } from "../ui/reveal.tsx";
 import { isolate, titleOf } from "../ui/texts.ts";
-import { type Draft, draftOf } from "../items/draft.ts";
-import type { Route } from "../routes.ts";
+import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
 import { Editor } from "./editor.ts";
 import { ItemForm } from "./form.tsx";
 import { templateOf } from "./new-draft.ts";
-import { Button } from "../ui/button.tsx";
-import { useSignal } from "@preact/signals";
-import { differences, type Difference, merge, type Side, type Sides } from "./conflict.ts";
-import { ATTRIBUTE_TEXTS, type Part } from "../items/comparison.ts";
-import { isConcealed, labelOf } from "../items/field-types.ts";
-import { ConcealedValue } from "../ui/reveal.tsx";
 import { PURPOSES, TYPES } from "./value-inputs.ts";
 
 export function EditPage() {

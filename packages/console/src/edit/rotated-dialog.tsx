@@ -1,11 +1,11 @@
 import type { Rotated } from "../state/rotated.ts";
 import { session } from "../state/session.ts";
 import { showWritten } from "../state/toasts.ts";
+import { Button } from "../ui/button.tsx";
 import { copy } from "../ui/clipboard.ts";
 import { ConcealedValue } from "../ui/reveal.tsx";
 import { ShownOnce } from "../ui/shown-once.tsx";
 import { capitalized, named } from "../ui/texts.ts";
-import { Button } from "../ui/button.tsx";
 
 /** The dialog after a value was rotated. It shows both, because a site often asks for the old value where the new one is entered. */
 export function RotatedDialog({ rotated, onClose }: { readonly rotated: Rotated; readonly onClose: () => void }) {

@@ -1,15 +1,15 @@
-import { signal } from "@preact/signals";
 import { createClient, ItemVaultError } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
+import { signal } from "@preact/signals";
 import { isErrorKind } from "../failures/explain.ts";
 import { CONSOLE, withSession } from "../state/client.ts";
 import { dispositionOf } from "../state/content.ts";
 import { refreshItem } from "../state/opened.ts";
 import { session } from "../state/session.ts";
 import { showToast } from "../state/toasts.ts";
-import { quoted } from "../ui/texts.ts";
 import { plural } from "../ui/plural.ts";
 import { formatSize } from "../ui/size.ts";
+import { quoted } from "../ui/texts.ts";
 
 /** The uploads of the page, which go on when another Item is opened. One is sent at a time: each is a write to the same Item. */
 

@@ -1,10 +1,10 @@
 import type { Item } from "@item-vault/client";
+import { damagedFiles } from "../failures/broken.ts";
 import { ATTRIBUTE_TEXTS, textOfUrl, type Attribute, differingParts, type RestorablePart } from "../items/comparison.ts";
 import { type Draft, type DraftField, draftOf } from "../items/draft.ts";
 import { isConcealed, labelOf } from "../items/field-types.ts";
-import { isolate } from "../ui/texts.ts";
-import { damagedFiles } from "../failures/broken.ts";
 import { plural } from "../ui/plural.ts";
+import { isolate } from "../ui/texts.ts";
 
 /** The differences between two states of an Item: two versions, or the stored state and the input. */
 

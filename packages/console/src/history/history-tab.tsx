@@ -1,29 +1,29 @@
 import { type Item, ItemVaultError, type Session } from "@item-vault/client";
-import { useLayoutEffect, useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { titleOf, capitalized } from "../ui/texts.ts";
-import { type Opened, refreshItem, takeWritten } from "../state/opened.ts";
-import { session } from "../state/session.ts";
-import { Failure, Pending } from "../ui/failure.tsx";
-import { focusTab } from "../ui/page.tsx";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 import { asVersion, type ListedVersion } from "../failures/broken.ts";
-import { WhenBy } from "../ui/who.tsx";
+import { isErrorKind } from "../failures/explain.ts";
+import { withPart } from "../items/comparison.ts";
+import { draftOf } from "../items/draft.ts";
 import { call, nextPage } from "../state/client.ts";
+import { patchItem, pathOf, restoreVersion } from "../state/item-writes.ts";
+import { may } from "../state/items.ts";
+import { type Opened, refreshItem, takeWritten } from "../state/opened.ts";
+import { navigate, route } from "../state/route.ts";
+import { session } from "../state/session.ts";
+import { runOnce, showToast, showWritten } from "../state/toasts.ts";
+import { undoChange } from "../state/undo.ts";
 import { Button } from "../ui/button.tsx";
+import { Failure, Pending } from "../ui/failure.tsx";
+import { DangerButton } from "../ui/form.tsx";
+import { useLoaded } from "../ui/loaded.ts";
+import { focusTab } from "../ui/page.tsx";
+import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
+import { titleOf, capitalized } from "../ui/texts.ts";
+import { WhenBy } from "../ui/who.tsx";
 import { changeWords, UNREADABLE, wordsOfFirst } from "./change-words.ts";
 import { difference, type Difference } from "./difference.ts";
 import { compareContents, loadVersion, loadDifference } from "./load-version.ts";
-import { isErrorKind } from "../failures/explain.ts";
-import { patchItem, pathOf, restoreVersion } from "../state/item-writes.ts";
-import { may } from "../state/items.ts";
-import { navigate, route } from "../state/route.ts";
-import { runOnce, showToast, showWritten } from "../state/toasts.ts";
-import { undoChange } from "../state/undo.ts";
-import { withPart } from "../items/comparison.ts";
-import { draftOf } from "../items/draft.ts";
-import { DangerButton } from "../ui/form.tsx";
-import { useLoaded } from "../ui/loaded.ts";
-import { HiddenValue, RevealButton, SecretText, useReveal } from "../ui/reveal.tsx";
 
 /** The versions of an Item, newest first, each beside the current one when it is chosen. */
 export function HistoryTab({ opened }: { readonly opened: Opened }) {

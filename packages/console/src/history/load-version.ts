@@ -1,7 +1,7 @@
 import type { File, Item } from "@item-vault/client";
 import { call, send } from "../state/client.ts";
-import { difference, type Difference } from "./difference.ts";
 import { isolate } from "../ui/texts.ts";
+import { difference, type Difference } from "./difference.ts";
 
 /** Returns an earlier version of the Item. Throws an ItemVaultError; 404 `version_not_found` if the version is destroyed. */
 export async function loadVersion({ id, vault }: Item, version: number, signal?: AbortSignal): Promise<Item> {

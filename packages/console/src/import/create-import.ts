@@ -1,6 +1,6 @@
-import { signal } from "@preact/signals";
 import { TransferError } from "@item-vault/transfer/error";
 import type { ColumnChoice } from "@item-vault/transfer/formats/csv/header";
+import { signal } from "@preact/signals";
 import { explain, Problem } from "../failures/explain.ts";
 import { sessionClient } from "../state/client.ts";
 import { loadItems, vaults } from "../state/items.ts";

@@ -1,8 +1,8 @@
+import { CHOICES } from "@item-vault/transfer/formats/csv/parts";
+import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useLayoutEffect, useMemo } from "preact/hooks";
-import { CHOICES } from "@item-vault/transfer/formats/csv/parts";
-import { OUTCOMES } from "@item-vault/transfer/outcomes";
 import { listState, transferTargets } from "../state/items.ts";
 import { Button } from "../ui/button.tsx";
 import { Select } from "../ui/controls.tsx";

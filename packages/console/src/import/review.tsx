@@ -1,7 +1,7 @@
-import { type Signal, useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
 import type { Loss, TransferItem, Unfit as UnfitItem } from "@item-vault/transfer/item";
 import { type SharedName, sharedNames } from "@item-vault/transfer/shared-names";
+import { type Signal, useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import { labelOfCategory } from "../items/categories.ts";
 import { listError, listState, loadItems, transferTargets, vaults } from "../state/items.ts";
 import { Button } from "../ui/button.tsx";

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { addressOf } from "../state/route.ts";
 import { may, transferTargets } from "../state/items.ts";
 import type { Opened } from "../state/opened.ts";
+import { addressOf } from "../state/route.ts";
 import { runOnce } from "../state/toasts.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";

@@ -1,18 +1,18 @@
 import type { Field, Item } from "@item-vault/client";
-import { ConcealedValue } from "../ui/reveal.tsx";
-import { copy } from "../ui/clipboard.ts";
-import { CopyButton } from "./copy-keys.tsx";
-import { PartMenu } from "../references/menu.tsx";
-import { isConcealed, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
 import type { ComponentChildren, ComponentType } from "preact";
-import { lazy } from "../ui/lazy.tsx";
+import { PartMenu } from "../references/menu.tsx";
 import { idOfTag, placeOfList } from "../state/chosen-list.ts";
 import { may } from "../state/items.ts";
 import { openedOf } from "../state/opened.ts";
-import { addressOf } from "../state/route.ts";
 import { rotated, rotating } from "../state/rotated.ts";
+import { addressOf } from "../state/route.ts";
+import { copy } from "../ui/clipboard.ts";
+import { lazy } from "../ui/lazy.tsx";
 import type { MenuAction } from "../ui/menu.tsx";
+import { ConcealedValue } from "../ui/reveal.tsx";
 import { write } from "./actions.tsx";
+import { CopyButton } from "./copy-keys.tsx";
+import { isConcealed, type FieldProps, hrefOf, isGeneratable, isWebUrl, labelOf, titleOfField } from "./field-types.ts";
 
 /** The fields of an Item by section; fields without a section come first. Empty fields are not shown. */
 export const Fields = ({ item }: { readonly item: Item }) => (

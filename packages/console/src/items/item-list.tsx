@@ -1,3 +1,4 @@
+import type { ItemSummary } from "@item-vault/client";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import {
   chosenList,
@@ -25,20 +26,19 @@ import {
 import { addressOf, keyInAddress, navigate, route } from "../state/route.ts";
 import { type Entry, type OrderName, ORDERS } from "../state/search.ts";
 import { clearSelection, isSelected, selectedItems, selectListed, selectTo, toggleItem } from "../state/selection.ts";
+import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/failure.tsx";
+import { Icon } from "../ui/icon.tsx";
 import { lazy } from "../ui/lazy.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { afterRender } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
 import { isolate, titleOf } from "../ui/texts.ts";
 import { Skeleton, VirtualList } from "../ui/virtual-list.tsx";
 import { labelOfCategory } from "./categories.ts";
 import { NewItemButton } from "./new-item.tsx";
-import { detailsOf, tellUnreadable, UNREADABLE } from "./unreadable.ts";
 import { Tile } from "./tile.tsx";
-import type { ItemSummary } from "@item-vault/client";
-import { Button } from "../ui/button.tsx";
-import { Icon } from "../ui/icon.tsx";
-import { Menu } from "../ui/menu.tsx";
-import { plural } from "../ui/plural.ts";
-import { afterRender } from "../ui/page.tsx";
+import { detailsOf, tellUnreadable, UNREADABLE } from "./unreadable.ts";
 
 const BulkBar = lazy(() => import("../bulk/bulk-bar.tsx"), "BulkBar");
 

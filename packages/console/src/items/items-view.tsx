@@ -1,12 +1,12 @@
+import type { ComponentType } from "preact";
 import { useLayoutEffect } from "preact/hooks";
-import { closeItem, openItem } from "../state/opened.ts";
+import { isTab } from "../routes.ts";
 import { entries, listState, may } from "../state/items.ts";
+import { closeItem, openItem } from "../state/opened.ts";
 import { route } from "../state/route.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { ItemList } from "./item-list.tsx";
 import { ItemView } from "./item-view.tsx";
-import type { ComponentType } from "preact";
-import { isTab } from "../routes.ts";
-import { lazy } from "../ui/lazy.tsx";
 
 const Home = lazy(() => import("../frame/home.tsx"), "Home");
 

@@ -1,8 +1,8 @@
 import { listedVault } from "../state/chosen-list.ts";
 import { creatableVaults, entries } from "../state/items.ts";
 import { navigate, route } from "../state/route.ts";
-import { Button } from "../ui/button.tsx";
 import { byChanged, type Entry } from "../state/search.ts";
+import { Button } from "../ui/button.tsx";
 
 /** The button that begins a new Item. `label`: it shows its name. */
 export const NewItemButton = ({ label, ...rest }: { readonly class: string; readonly label: boolean }) =>

@@ -1,8 +1,8 @@
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect } from "preact/hooks";
 import type { ListedToken, LoginCode, Permission } from "@item-vault/client";
 import { LIMITS } from "@item-vault/model/limits";
 import { permissionOf } from "@item-vault/model/permission";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import { describePermission, grants, OPERATIONS, type Scope } from "../admin/scope.ts";
 import { call } from "../state/client.ts";
 import { vaultName } from "../state/items.ts";

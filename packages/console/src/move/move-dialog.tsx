@@ -1,6 +1,6 @@
+import type { Item } from "@item-vault/client";
 import { type Signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Item } from "@item-vault/client";
 import { explain } from "../failures/explain.ts";
 import { dropItem, may, putItem, transferTargets, vaultName } from "../state/items.ts";
 import { isOpen } from "../state/opened.ts";

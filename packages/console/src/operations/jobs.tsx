@@ -1,6 +1,6 @@
+import type { Finding, Job, NewJob } from "@item-vault/client";
 import { computed } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import type { Finding, Job, NewJob } from "@item-vault/client";
 import { createList } from "../admin/lists.ts";
 import { ID_FACT, RowList, type RowsView } from "../admin/rows.tsx";
 import { call } from "../state/client.ts";

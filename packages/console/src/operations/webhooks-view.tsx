@@ -1,7 +1,7 @@
+import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
 import { useSignal } from "@preact/signals";
 import type { ComponentProps } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Webhook, WebhookChange, WebhookDelivery, WebhookTest } from "@item-vault/client";
 import { ActDialog, type Closable, type DialogProps, ending, UrlField } from "../admin/dialogs.tsx";
 import { adminVaults, createList, nameOfVault, shortId, vaultLabel, type WebhookRow, webhooks } from "../admin/lists.ts";
 import { type AdminList, AdminView, dayColumn, ID_FACT, ListContent } from "../admin/rows.tsx";

@@ -1,10 +1,10 @@
-import { useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { useSignal } from "@preact/signals";
 import { parseTotp, type TotpParameters } from "@item-vault/model/totp-parameters";
-import { copy } from "../ui/clipboard.ts";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { CopyButton } from "../items/copy-keys.tsx";
-import { PartMenu } from "../references/menu.tsx";
 import { type FieldProps, labelOf } from "../items/field-types.ts";
+import { PartMenu } from "../references/menu.tsx";
+import { copy } from "../ui/clipboard.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { plural } from "../ui/plural.ts";
 import { SecretText, useReveal } from "../ui/reveal.tsx";

@@ -10,8 +10,8 @@ import { byChanged, type Entry, foldText, search } from "../state/search.ts";
 import { canOpen, offeredViews, session } from "../state/session.ts";
 import { Dialog, Done } from "../ui/dialog.tsx";
 import { Pairs } from "../ui/lists.tsx";
-import { titleOf } from "../ui/texts.ts";
 import { chooseLook, type Look, LOOKS } from "../ui/look.ts";
+import { titleOf } from "../ui/texts.ts";
 
 /** The results of the palette: Items, lists, views, and actions. `hint` is the kind of result, which is shown beside the label. */
 export type Command = readonly [hint: string, label: string, run: () => void];

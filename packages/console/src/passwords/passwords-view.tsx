@@ -1,23 +1,23 @@
+import type { ItemSummary, Field, Item } from "@item-vault/client";
+import { estimateEntropy } from "@item-vault/model/password";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { ItemSummary, Field, Item } from "@item-vault/client";
+import { type Outcome, runAll } from "../bulk/run.ts";
 import { explain } from "../failures/explain.ts";
-import { titleOf } from "../ui/texts.ts";
 import { remind } from "../state/health.ts";
 import { keyOfItem } from "../state/item-key.ts";
 import { entries, listError, listState, loadItems, may, vaultName, vaults } from "../state/items.ts";
-import { addressOf } from "../state/route.ts";
-import { sessionState } from "../state/session.ts";
-import { afterRender, focusTitle, Page } from "../ui/page.tsx";
-import { Failure } from "../ui/failure.tsx";
-import { plural } from "../ui/plural.ts";
-import { VaultFilter } from "../ui/controls.tsx";
-import { Button } from "../ui/button.tsx";
-import { type Outcome, runAll } from "../bulk/run.ts";
 import { loadItem } from "../state/opened.ts";
+import { addressOf } from "../state/route.ts";
 import { compareNames } from "../state/search.ts";
+import { sessionState } from "../state/session.ts";
+import { Button } from "../ui/button.tsx";
+import { VaultFilter } from "../ui/controls.tsx";
+import { Failure } from "../ui/failure.tsx";
+import { afterRender, focusTitle, Page } from "../ui/page.tsx";
+import { plural } from "../ui/plural.ts";
+import { titleOf } from "../ui/texts.ts";
 import { DAY_MS, formatDate } from "../ui/time.ts";
-import { estimateEntropy } from "@item-vault/model/password";
 
 type Running = Readonly<{ all: number; tried: number }>;
 

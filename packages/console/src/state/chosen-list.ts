@@ -1,9 +1,9 @@
 import type { ItemSummary } from "@item-vault/client";
 import { computed, effect, signal } from "@preact/signals";
 import type { Route } from "../routes.ts";
-import { byChanged, type Entry, search } from "./search.ts";
 import { entries, listState, vaultName, vaults } from "./items.ts";
 import { route } from "./route.ts";
+import { byChanged, type Entry, search } from "./search.ts";
 
 /** The shown Items: those of a list in the sidebar that match the query. */
 

@@ -1,7 +1,7 @@
-import { effect, signal } from "@preact/signals";
 import type { Session, VaultEvent } from "@item-vault/client";
-import { sessionClient } from "./client.ts";
+import { effect, signal } from "@preact/signals";
 import { isErrorKind, canRepeat } from "../failures/explain.ts";
+import { sessionClient } from "./client.ts";
 import { forgetShown, listedEntry, listState, listsAny, loadChanged, loadWritten } from "./items.ts";
 import { isOpen, open, refreshItem } from "./opened.ts";
 import { session, sessionState } from "./session.ts";

@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals";
 import type { AdminHealth } from "@item-vault/client";
+import { signal } from "@preact/signals";
 import type { ViewName } from "../routes.ts";
 import { call } from "./client.ts";
 import { session } from "./session.ts";

@@ -1,7 +1,7 @@
 import type { Item, PatchOperation } from "@item-vault/client";
+import { isGone } from "../failures/explain.ts";
 import { call } from "./client.ts";
 import type { Opened } from "./opened.ts";
-import { isGone } from "../failures/explain.ts";
 
 export type ItemPath = Readonly<{ vault: string; item: string }>;
 

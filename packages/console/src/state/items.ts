@@ -1,9 +1,9 @@
-import { signal } from "@preact/signals";
-import { covers, itemsIn, permissionIn, vaultsWith } from "@item-vault/model/permission";
 import type { Item, ItemSummary, Permission, Vault } from "@item-vault/client";
+import { covers, itemsIn, permissionIn, vaultsWith } from "@item-vault/model/permission";
+import { signal } from "@preact/signals";
 import { asSummary } from "../failures/broken.ts";
-import { call } from "./client.ts";
 import { isErrorKind } from "../failures/explain.ts";
+import { call } from "./client.ts";
 import { itemKey } from "./item-key.ts";
 import { compareNames, type Entry, entryOf, type OrderName, ORDERS, replaceEntry } from "./search.ts";
 import { session, vaultsFor } from "./session.ts";

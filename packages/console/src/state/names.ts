@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals";
 import { parseId } from "@item-vault/model/ids";
+import { signal } from "@preact/signals";
 import { call } from "./client.ts";
 import { may } from "./items.ts";
 import { session } from "./session.ts";

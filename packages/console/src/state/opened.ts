@@ -1,7 +1,7 @@
-import { signal } from "@preact/signals";
 import type { Item } from "@item-vault/client";
-import { call } from "./client.ts";
+import { signal } from "@preact/signals";
 import { isGone } from "../failures/explain.ts";
+import { call } from "./client.ts";
 import { itemKey, keyOfItem } from "./item-key.ts";
 import { dropItem, listedEntry, putItem } from "./items.ts";
 

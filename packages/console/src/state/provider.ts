@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals";
 import type { SignIn } from "@item-vault/client";
+import { signal } from "@preact/signals";
 import { parseRoute } from "../routes.ts";
 import { callUnchecked } from "./client.ts";
 import { navigate } from "./route.ts";

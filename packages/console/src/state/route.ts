@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import { itemKey } from "./item-key.ts";
 import { formatRoute, parseRoute, type Route } from "../routes.ts";
+import { itemKey } from "./item-key.ts";
 
 const hash = signal(location.hash);
 export const route = computed(() => parseRoute(hash.value));

@@ -1,6 +1,6 @@
-import { signal } from "@preact/signals";
 import type { Session } from "@item-vault/client";
 import { contains, itemsIn, vaultsWith } from "@item-vault/model/permission";
+import { signal } from "@preact/signals";
 import { type ViewName, type ViewRow, VIEWS } from "../routes.ts";
 import { route } from "./route.ts";
 

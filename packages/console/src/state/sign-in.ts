@@ -1,9 +1,9 @@
-import { effect } from "@preact/signals";
 import { ItemVaultError, type Session, type SignIn } from "@item-vault/client";
+import { effect } from "@preact/signals";
 import { explain, isErrorKind } from "../failures/explain.ts";
-import { askedCodes, endSession, isSameUser, linkNotice, session, sessionState, setSession, signInMessage } from "./session.ts";
 import { callUnchecked, readSession } from "./client.ts";
 import { goToProvider, type Opened, providerOffered, takeAnswer } from "./provider.ts";
+import { askedCodes, endSession, isSameUser, linkNotice, session, sessionState, setSession, signInMessage } from "./session.ts";
 
 /** Signing in and out (contract 24). */
 

@@ -1,9 +1,9 @@
 import type { Item } from "@item-vault/client";
 import { isGone, Problem } from "../failures/explain.ts";
-import { type ItemPath, restoreItem, restoreVersion } from "./item-writes.ts";
 import { call } from "./client.ts";
-import { isOpen, takeWritten, type Written } from "./opened.ts";
+import { type ItemPath, restoreItem, restoreVersion } from "./item-writes.ts";
 import { dropItem, may, putItem } from "./items.ts";
+import { isOpen, takeWritten, type Written } from "./opened.ts";
 import { navigate, route } from "./route.ts";
 import { session } from "./session.ts";
 import { type Action, showFailure, showWritten } from "./toasts.ts";

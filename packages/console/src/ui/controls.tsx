@@ -1,6 +1,6 @@
+import type { Vault } from "@item-vault/client";
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import type { Vault } from "@item-vault/client";
 
 interface CheckProps {
   readonly label: ComponentChildren;

@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sessionState } from "../state/session.ts";
 import { newDialog, openDialogs } from "../state/toasts.ts";
-import { Toasts } from "./toasts.tsx";
 import { Button } from "./button.tsx";
+import { Toasts } from "./toasts.tsx";
 
 interface Props {
   readonly title: string;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { canRepeat, explain, needsReload, isErrorKind } from "../failures/explain.ts";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { canRepeat, explain, needsReload, isErrorKind } from "../failures/explain.ts";
 import { Button } from "./button.tsx";
 
 type Props = Readonly<{ error: unknown; retry?: () => void; children?: ComponentChildren }>;

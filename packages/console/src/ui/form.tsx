@@ -1,8 +1,8 @@
-import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { explain } from "../failures/explain.ts";
-import { Dialog } from "./dialog.tsx";
 import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
 import { Alert } from "./failure.tsx";
 
 interface Props {

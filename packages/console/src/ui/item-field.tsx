@@ -1,6 +1,6 @@
-import type { ComponentChildren } from "preact";
 import { fold } from "@item-vault/model/fold";
 import { isId, parseId } from "@item-vault/model/ids";
+import type { ComponentChildren } from "preact";
 import { entries, vaultName, vaults } from "../state/items.ts";
 import { search } from "../state/search.ts";
 import { presentText, titleOf } from "./texts.ts";

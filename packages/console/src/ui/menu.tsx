@@ -1,6 +1,6 @@
 import { useCallback, useId, useRef } from "preact/hooks";
-import { Icon, type IconName } from "./icon.tsx";
 import { Button } from "./button.tsx";
+import { Icon, type IconName } from "./icon.tsx";
 
 export interface MenuAction {
   readonly label: string;

@@ -1,11 +1,11 @@
-import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { Button } from "./button.tsx";
 import { copy } from "./clipboard.ts";
 import { Dialog } from "./dialog.tsx";
+import { Alert } from "./failure.tsx";
 import { FormDialog } from "./form.tsx";
 import { useKeptPlace } from "./leave.tsx";
-import { Button } from "./button.tsx";
-import { Alert } from "./failure.tsx";
 
 /** Dialogs of secrets that no later answer contains. */
 

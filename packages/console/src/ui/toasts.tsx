@@ -1,6 +1,6 @@
-import { keepFocus } from "./page.tsx";
 import { hideToast, type OpenDialog, openDialogs, type Toast, toasts } from "../state/toasts.ts";
 import { Button } from "./button.tsx";
+import { keepFocus } from "./page.tsx";
 import { named, titleOf } from "./texts.ts";
 
 /**

@@ -1,10 +1,10 @@
-import { useSignal } from "@preact/signals";
 import type { Field, File as StoredFile, Item } from "@item-vault/client";
 import { parseId, shortId } from "@item-vault/model/ids";
+import { useSignal } from "@preact/signals";
 import { CopyButton } from "../items/copy-keys.tsx";
 import { labelOf } from "../items/field-types.ts";
-import { surroundings } from "../references/menu.tsx";
 import { NO_REFERENCE, referenceTo } from "../references/build.ts";
+import { surroundings } from "../references/menu.tsx";
 import type { Opened } from "../state/opened.ts";
 import { copy } from "../ui/clipboard.ts";
 import { Select } from "../ui/controls.tsx";

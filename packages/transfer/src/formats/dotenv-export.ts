@@ -1,7 +1,7 @@
 import { createVariableNames, isVariableName, quote } from "../dotenv.ts";
-import { Losses } from "../losses.ts";
 import type { ExportFormat } from "../format.ts";
 import type { TransferField, TransferItem } from "../item.ts";
+import { Losses } from "../losses.ts";
 
 /** Writes `.env`: a line `NAME=value` for each field with a value. */
 

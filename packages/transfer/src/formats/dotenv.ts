@@ -1,11 +1,11 @@
 import { LIMITS } from "@item-vault/model/limits";
 import { isObeyedVariable } from "@item-vault/model/variables";
 import { parseDotenv } from "../dotenv.ts";
-import { emptyState } from "../item-parts.ts";
-import { Losses } from "../losses.ts";
-import type { ImportFormat } from "../format.ts";
-import type { Transfer, TransferItem } from "../item.ts";
 import { sourceFault } from "../error.ts";
+import type { ImportFormat } from "../format.ts";
+import { emptyState } from "../item-parts.ts";
+import type { Transfer, TransferItem } from "../item.ts";
+import { Losses } from "../losses.ts";
 import { decodeText } from "../text.ts";
 
 /** Variables of a `.env` file: one Item with a field for each. */

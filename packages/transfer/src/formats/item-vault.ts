@@ -1,10 +1,10 @@
 import { bytesOfBase64 } from "../bytes.ts";
-import { type JsonValue, parseJson } from "../json.ts";
+import { sourceFault } from "../error.ts";
 import type { ImportFormat } from "../format.ts";
 import type { TransferField, TransferFile, TransferItem, TransferState, Unfit } from "../item.ts";
+import { type JsonValue, parseJson } from "../json.ts";
 import { Losses } from "../losses.ts";
 import { readApart } from "../read-apart.ts";
-import { sourceFault } from "../error.ts";
 import { decodeText, headText } from "../text.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import type { Zippable } from "fflate";
 import { base32, parseId, shortId } from "@item-vault/model/ids";
-import { lookup } from "../lookup.ts";
-import { Losses } from "../losses.ts";
+import type { Zippable } from "fflate";
 import type { ExportFormat } from "../format.ts";
 import type { TransferFile, TransferItem } from "../item.ts";
-import { presentContent, type StoredFile } from "./onepux/present.ts";
+import { lookup } from "../lookup.ts";
+import { Losses } from "../losses.ts";
 import { passwordOf } from "./onepux/history.ts";
+import { presentContent, type StoredFile } from "./onepux/present.ts";
 import { CATEGORY_IDS } from "./onepux/tables.ts";
 
 /** Writes 1PUX. The same Items give the same bytes. */

@@ -1,6 +1,6 @@
 import { json, listOf, required } from "../content.ts";
-import { findingOfToken, job, newJob } from "../operations-examples.ts";
 import type { Descriptions } from "../operation.ts";
+import { findingOfToken, job, newJob } from "../operations-examples.ts";
 
 /** Long jobs (contract 26). */
 

@@ -1,6 +1,6 @@
 import { listOf } from "../content.ts";
-import { rootKeys } from "../operations-examples.ts";
 import type { Descriptions } from "../operation.ts";
+import { rootKeys } from "../operations-examples.ts";
 
 /** The root keys, for the admin (contract 20). */
 

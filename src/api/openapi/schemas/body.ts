@@ -1,6 +1,4 @@
 import * as z from "zod/mini";
-import { dialect, idInput, issuerUrl, quotaInput } from "../../bodies.ts";
-import { canonicalId } from "../../job-bodies.ts";
 import { FIELD_TYPE_ALIASES } from "../../../model/field-types.ts";
 import {
   fieldAttributes,
@@ -17,6 +15,8 @@ import { scope, tokenScope } from "../../../model/scope.ts";
 import { anyId } from "../../../model/text.ts";
 import { givenKeys } from "../../../model/workload-keys.ts";
 import { ruleClaims } from "../../../model/workload-rule.ts";
+import { dialect, idInput, issuerUrl, quotaInput } from "../../bodies.ts";
+import { canonicalId } from "../../job-bodies.ts";
 import type { Schema } from "../types.ts";
 import { claimValues, keySet, nullable, permissions, ref, tokenPermissions, wordInput } from "./shapes.ts";
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { anyJob, jobInputs } from "../../job-bodies.ts";
 import { JOB_KINDS, JOB_STATES } from "../../../model/job.ts";
 import { EXISTING } from "../../../model/restore.ts";
+import { anyJob, jobInputs } from "../../job-bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { arrayOf, closed, integer, ref, words } from "./shapes.ts";

@@ -1,5 +1,5 @@
-import { loginRequest, newAuthorization, newLoginCode } from "../../bodies.ts";
 import { LIMITS } from "../../../model/limits.ts";
+import { loginRequest, newAuthorization, newLoginCode } from "../../bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { closed, ref } from "./shapes.ts";

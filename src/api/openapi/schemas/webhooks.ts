@@ -1,6 +1,6 @@
-import { newWebhook, webhookChange } from "../../bodies.ts";
 import { LIMITS } from "../../../model/limits.ts";
 import { DELIVERY_FAULTS, WEBHOOK_STATES } from "../../../model/webhook.ts";
+import { newWebhook, webhookChange } from "../../bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { closed, integer, MANAGED_BY, managedBy, nullable, ref, words } from "./shapes.ts";

@@ -1,7 +1,7 @@
-import { newIssuer, newRule } from "../../bodies.ts";
 import { ISSUED_TYPES, JWT } from "../../../model/exchange-form.ts";
 import { LIMITS } from "../../../model/limits.ts";
 import { PRESET_NAMES } from "../../../model/workload-presets.ts";
+import { newIssuer, newRule } from "../../bodies.ts";
 import type { Schema } from "../types.ts";
 import { body } from "./body.ts";
 import { claimValues, closed, integer, keySet, MANAGED_BY, managedBy, ref, tokenPermissions, words } from "./shapes.ts";

@@ -1,15 +1,15 @@
 import { createCipheriv } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bitwarden } from "../../../../packages/transfer/src/formats/bitwarden.ts";
 import { bitwardenExport, bitwardenZip } from "../../../../packages/transfer/src/formats/bitwarden-export.ts";
+import { bitwarden } from "../../../../packages/transfer/src/formats/bitwarden.ts";
 import { fileOf } from "../../../../packages/transfer/src/item-parts.ts";
 import type { TransferField, TransferItem } from "../../../../packages/transfer/src/item.ts";
 import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
 import { CATEGORIES } from "../../../../src/model/item.ts";
+import { CHARACTER } from "../../../support/characters.ts";
 import { VAULT, zippedVault } from "./bitwarden-fixture.ts";
 import { filesOf, itemOf, jsonBytes, lossesOf, read, runs } from "./reading.ts";
-import { CHARACTER } from "../../../support/characters.ts";
 
 const text = fc.string({ unit: CHARACTER, maxLength: 12 });
 const filled = fc.string({ unit: CHARACTER, minLength: 1, maxLength: 12 });

@@ -1,8 +1,8 @@
 import { parseEnv } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dotenv } from "../../../../packages/transfer/src/formats/dotenv.ts";
 import { parseDotenv, quote } from "../../../../packages/transfer/src/dotenv.ts";
+import { dotenv } from "../../../../packages/transfer/src/formats/dotenv.ts";
 import { lossesOf, read, refusal, runs, utf8, valuesOf } from "./reading.ts";
 import { DOTENV } from "./text-fixture.ts";
 

@@ -1,15 +1,15 @@
 import { unzipSync, zipSync } from "fflate";
 import { describe, expect, it } from "vitest";
 import { IMPORT_FORMATS } from "../../../../packages/cli/src/transfer/formats.ts";
-import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
-import { CATEGORIES } from "../../../../src/model/item.ts";
-import { PURPOSES } from "../../../../src/model/purposes.ts";
 import { TransferError } from "../../../../packages/transfer/src/error.ts";
 import { fitTransfer } from "../../../../packages/transfer/src/fit.ts";
 import { bitwardenZip } from "../../../../packages/transfer/src/formats/bitwarden-export.ts";
 import { itemVaultExport } from "../../../../packages/transfer/src/formats/item-vault-export.ts";
 import { onePuxExport } from "../../../../packages/transfer/src/formats/onepux-export.ts";
 import type { TransferState } from "../../../../packages/transfer/src/item.ts";
+import { FIELD_TYPE_NAMES } from "../../../../src/model/field-types.ts";
+import { CATEGORIES } from "../../../../src/model/item.ts";
+import { PURPOSES } from "../../../../src/model/purposes.ts";
 import { makeOnePux } from "../support/onepux.ts";
 import { VAULT } from "./bitwarden-fixture.ts";
 import { entryOf, xmlOf } from "./keepass-fixture.ts";

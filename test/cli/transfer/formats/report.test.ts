@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fitTransfer } from "../../../../packages/transfer/src/fit.ts";
 import { chooseImport } from "../../../../packages/cli/src/transfer/formats.ts";
 import { describeLosses, describeSource } from "../../../../packages/cli/src/transfer/report.ts";
+import { fitTransfer } from "../../../../packages/transfer/src/fit.ts";
 import { folderOf } from "../../support/files.ts";
 import { runHere } from "../../support/here.ts";
 import { vaultOf } from "../../support/login.ts";

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
-import type { FieldType } from "../../../../src/model/field-types.ts";
-import { CATEGORIES } from "../../../../src/model/item.ts";
 import { fileOf } from "../../../../packages/transfer/src/item-parts.ts";
 import type { TransferField, TransferItem, TransferState } from "../../../../packages/transfer/src/item.ts";
+import type { FieldType } from "../../../../src/model/field-types.ts";
+import { CATEGORIES } from "../../../../src/model/item.ts";
 
 /* oxlint-disable oxc/no-map-spread -- the objects of fast-check are not changed */
 

@@ -1,9 +1,9 @@
-import { type BackupObjects, type Client, ItemVaultError } from "@item-vault/client";
-import { hashInKey, isBackupKey } from "@item-vault/model/backup";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type BackupObjects, type Client, ItemVaultError } from "@item-vault/client";
+import { hashInKey, isBackupKey } from "@item-vault/model/backup";
 import { CliError } from "../../frame/failure.ts";
 import { writeWholeFile } from "../../frame/output-file.ts";
 import { reasonOf } from "../../frame/reasons.ts";

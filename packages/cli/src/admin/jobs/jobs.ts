@@ -1,15 +1,15 @@
 import type { Job } from "@item-vault/client";
 import { STEP_TRIES_MAX } from "@item-vault/model/job";
-import { allOf } from "../../api/lists.ts";
 import { isId } from "../../api/find.ts";
+import { allOf } from "../../api/lists.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError } from "../../frame/failure.ts";
-import { timeOf } from "../../output/time.ts";
 import { type Shown, show } from "../../output/format.ts";
 import { pairsOf, tableOf } from "../../output/table.ts";
+import { timeOf } from "../../output/time.ts";
 import { lineOf } from "../verify/service.ts";
-import type { JOBS_OPTIONS } from "./table.ts";
 import { findingsOf, listJobs, loadJob, requireJob, stopJob } from "./service.ts";
+import type { JOBS_OPTIONS } from "./table.ts";
 
 type JobsCall = Call<typeof JOBS_OPTIONS>;
 

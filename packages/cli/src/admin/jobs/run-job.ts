@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, ItemVaultError, type Job, type NewJob } from "@item-vault/client";
+import { STEP_TRIES_MAX } from "@item-vault/model/job";
 import { isId } from "../../api/find.ts";
 import { CliError, failureOf } from "../../frame/failure.ts";
-import { interruptible } from "../../frame/signals.ts";
 import type { Io } from "../../frame/io.ts";
 import { plural, printable } from "../../frame/printable.ts";
+import { interruptible } from "../../frame/signals.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { lineOf } from "../verify/service.ts";
-import { STEP_TRIES_MAX } from "@item-vault/model/job";
 import { findingsOf, hasEnded, loadJob, requireJob } from "./service.ts";
 
 /** The request for a job: its body, and the words for the progress bar. */

@@ -1,7 +1,7 @@
+import type { RootKey } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
 import { fingerprintOf, publicKeyOf } from "./document.ts";
 import type { KeyFile } from "./file.ts";
-import type { RootKey } from "@item-vault/client";
 import { howToUpload } from "./upload.ts";
 
 /**

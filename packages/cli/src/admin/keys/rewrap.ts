@@ -1,9 +1,9 @@
+import type { Finding, RootKey } from "@item-vault/client";
 import { CliError } from "../../frame/failure.ts";
 import { plural } from "../../frame/printable.ts";
 import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf } from "../jobs/service.ts";
-import type { Finding, RootKey } from "@item-vault/client";
 import { loadKeys } from "./service.ts";
 import type { KeysCall } from "./table.ts";
 

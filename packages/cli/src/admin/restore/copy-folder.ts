@@ -1,4 +1,7 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
 import { type Client, ItemVaultError } from "@item-vault/client";
+import { isBackupKey, REGISTRY } from "@item-vault/model/backup";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
 import { printable, plural } from "../../frame/printable.ts";
@@ -6,9 +9,6 @@ import { confirm } from "../../frame/prompt.ts";
 import { tell } from "../../output/format.ts";
 import { startProgress } from "../../output/progress.ts";
 import { type StoredObject, listObjects, orderOf } from "../backup/mirror.ts";
-import { isBackupKey, REGISTRY } from "@item-vault/model/backup";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
 
 /** The copy before the restore of `admin restore --from`. */
 

@@ -1,5 +1,5 @@
-import { type Client, type Finding, ItemVaultError } from "@item-vault/client";
 import { hash } from "node:crypto";
+import { type Client, type Finding, ItemVaultError } from "@item-vault/client";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT, vaultNames } from "../../frame/failure.ts";

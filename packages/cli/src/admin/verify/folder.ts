@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { CliError } from "../../frame/failure.ts";
-import { plural } from "../../frame/printable.ts";
-import { codeOf, reasonOf } from "../../frame/reasons.ts";
 import type { Finding } from "@item-vault/client";
 import { BACKUP_FORMAT, isBackupKey, type Manifest, REGISTRY, type TableRows } from "@item-vault/model/backup";
 import { sealedFileSize } from "@item-vault/model/chunk-sizes";
 import { isId } from "@item-vault/model/ids";
+import { CliError } from "../../frame/failure.ts";
+import { plural } from "../../frame/printable.ts";
+import { codeOf, reasonOf } from "../../frame/reasons.ts";
 import { type Found, NOTHING } from "./service.ts";
 
 /**

@@ -1,13 +1,13 @@
+import type { Finding } from "@item-vault/client";
 import { adminVaultIdOf } from "../../api/find.ts";
 import type { Call } from "../../frame/command.ts";
 import { CliError, EXIT } from "../../frame/failure.ts";
 import { requireFolder } from "../../frame/paths.ts";
-import { confirm } from "../../frame/prompt.ts";
 import { plural } from "../../frame/printable.ts";
+import { confirm } from "../../frame/prompt.ts";
 import { show, tell } from "../../output/format.ts";
 import { tableOf } from "../../output/table.ts";
 import { runJob } from "../jobs/run-job.ts";
-import type { Finding } from "@item-vault/client";
 import { type Checked, findingsOf } from "../jobs/service.ts";
 import { type Found, NOTHING } from "./service.ts";
 import type { VERIFY_OPTIONS } from "./table.ts";

@@ -1,7 +1,7 @@
 import { fieldOfPurpose, urlsOf } from "../../item-parts.ts";
+import type { TransferField, TransferItem, TransferState } from "../../item.ts";
 import type { JsonValue } from "../../json.ts";
 import type { Losses } from "../../losses.ts";
-import type { TransferField, TransferItem, TransferState } from "../../item.ts";
 import {
   CARD,
   EXPIRY,

@@ -1,7 +1,7 @@
-import { TransferError } from "../../error.ts";
 import { base64Of, bytesOfBase64, joined, utf8Of } from "../../bytes.ts";
-import { JsonValue } from "../../json.ts";
+import { TransferError } from "../../error.ts";
 import type { Argon2id } from "../../format.ts";
+import { JsonValue } from "../../json.ts";
 import { decodeText } from "../../text.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { LIMITS } from "@item-vault/model/limits";
 import { sourceFault, TransferError } from "../../error.ts";
-import { type JsonValue, parseJson } from "../../json.ts";
-import { Losses, TOO_LARGE } from "../../losses.ts";
 import type { ReadOptions } from "../../format.ts";
 import type { Transfer, TransferFile, TransferItem, Unfit } from "../../item.ts";
+import { type JsonValue, parseJson } from "../../json.ts";
+import { Losses, TOO_LARGE } from "../../losses.ts";
 import { readApart } from "../../read-apart.ts";
 import { decodeText } from "../../text.ts";
 import { isArchive, openArchive, type Entry } from "../../zip.ts";

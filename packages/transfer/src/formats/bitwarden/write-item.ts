@@ -1,8 +1,8 @@
-import type { TransferField, TransferItem, TransferState } from "../../item.ts";
-import type { Losses } from "../../losses.ts";
-import { lookup } from "../../lookup.ts";
-import { BRANDS, CARD, EXPIRY, LOGIN, MATCHES, SECTIONS, SECURE_NOTE, SHAPES, type Slot, CUSTOM, LINKS } from "./shapes.ts";
 import { isSecretType } from "@item-vault/model/secret-types";
+import type { TransferField, TransferItem, TransferState } from "../../item.ts";
+import { lookup } from "../../lookup.ts";
+import type { Losses } from "../../losses.ts";
+import { BRANDS, CARD, EXPIRY, LOGIN, MATCHES, SECTIONS, SECURE_NOTE, SHAPES, type Slot, CUSTOM, LINKS } from "./shapes.ts";
 
 interface Place {
   readonly id: string;

@@ -1,10 +1,10 @@
+import { utf8Of } from "../../bytes.ts";
 import type { Loss, TransferItem } from "../../item.ts";
+import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
-import { writeItem } from "./write-item.ts";
 import { protect } from "./protect.ts";
 import { UUID } from "./shapes.ts";
-import { utf8Of } from "../../bytes.ts";
-import { lookup } from "../../lookup.ts";
+import { writeItem } from "./write-item.ts";
 
 /** Writes Bitwarden's export of an individual vault. The first tag of an Item becomes its folder. */
 

@@ -1,5 +1,5 @@
-import { headText } from "../../text.ts";
 import { lookup } from "../../lookup.ts";
+import { headText } from "../../text.ts";
 import { type Dialect, DIALECTS } from "./dialects.ts";
 import { choiceOf, type PartName } from "./parts.ts";
 

@@ -1,5 +1,5 @@
-import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 import type { FieldType } from "@item-vault/model/field-types";
+import { type Purpose, purposeRules } from "@item-vault/model/purposes";
 import { fieldOfPurpose } from "../../item-parts.ts";
 import type { TransferField } from "../../item.ts";
 import { lookup } from "../../lookup.ts";

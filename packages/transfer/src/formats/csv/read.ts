@@ -1,9 +1,9 @@
 import type { Purpose } from "@item-vault/model/purposes";
+import { sourceFault, TransferError } from "../../error.ts";
 import { emptyState, urlsOf } from "../../item-parts.ts";
+import type { Transfer, TransferField, TransferItem } from "../../item.ts";
 import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
-import type { Transfer, TransferField, TransferItem } from "../../item.ts";
-import { sourceFault, TransferError } from "../../error.ts";
 import { readApart } from "../../read-apart.ts";
 import type { Dialect } from "./dialects.ts";
 import { bodyOf, delimiterOf, guess } from "./header.ts";

@@ -1,7 +1,7 @@
-import { fileOf } from "../../item-parts.ts";
 import { sameState } from "../../compare.ts";
-import type { Losses } from "../../losses.ts";
+import { fileOf } from "../../item-parts.ts";
 import type { TransferFile, TransferItem, TransferState } from "../../item.ts";
+import type { Losses } from "../../losses.ts";
 import type { Database } from "./open.ts";
 import { readState, stringsOf, timeOf, type ReadContext } from "./state.ts";
 import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual, createCipheriv } from "node:crypto";
 import { gunzipSync } from "node:zlib";
 import { LIMITS } from "@item-vault/model/limits";
-import type { ReadOptions } from "../../format.ts";
 import { sourceFault } from "../../error.ts";
+import type { ReadOptions } from "../../format.ts";
 import { decodeText } from "../../text.ts";
 import { ByteReader, numberOf } from "./bytes.ts";
 import { isKdbx, parseHeader, type Header } from "./header.ts";

@@ -1,11 +1,11 @@
-import { Losses } from "../../losses.ts";
+import { sourceFault } from "../../error.ts";
 import type { ReadOptions } from "../../format.ts";
 import type { Transfer, TransferItem } from "../../item.ts";
-import { sourceFault } from "../../error.ts";
+import { Losses } from "../../losses.ts";
 import { readEntry, type Source } from "./entry.ts";
 import { openDatabase } from "./open.ts";
-import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
 import { stringsOf } from "./state.ts";
+import { childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
 
 /** Reads a KeePass database. The groups of an entry become one tag, `Internet/Mail`. */
 export async function readKeePass(bytes: Uint8Array, options: ReadOptions): Promise<Transfer> {

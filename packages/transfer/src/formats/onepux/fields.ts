@@ -1,9 +1,9 @@
 import { purposeOfName } from "@item-vault/model/purposes";
 import { fieldOfPurpose } from "../../item-parts.ts";
+import type { TransferField, TransferFile, TransferState } from "../../item.ts";
 import type { JsonValue } from "../../json.ts";
 import { lookup } from "../../lookup.ts";
 import type { Losses } from "../../losses.ts";
-import type { TransferField, TransferFile, TransferState } from "../../item.ts";
 import type { Entry } from "../../zip.ts";
 import { FORM_TYPES, KEY_PARTS, KINDS } from "./tables.ts";
 

@@ -1,5 +1,5 @@
-import type { JsonValue } from "../../json.ts";
 import type { TransferField, TransferState } from "../../item.ts";
+import type { JsonValue } from "../../json.ts";
 import type { FieldContext } from "./fields.ts";
 
 /** Earlier passwords of 1PUX, as earlier states of the Item. */

@@ -1,7 +1,7 @@
 import { nameOfPurpose } from "@item-vault/model/purposes";
-import type { Losses } from "../../losses.ts";
 import type { TransferField, TransferState } from "../../item.ts";
 import { lookup } from "../../lookup.ts";
+import type { Losses } from "../../losses.ts";
 import { isRefused } from "../../values.ts";
 import { KEY_PARTS, KIND_NAMES, KINDS } from "./tables.ts";
 

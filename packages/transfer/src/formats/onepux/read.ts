@@ -1,10 +1,10 @@
+import { sourceFault } from "../../error.ts";
+import type { ReadOptions } from "../../format.ts";
 import { urlsOf } from "../../item-parts.ts";
+import type { Transfer, TransferItem, Unfit } from "../../item.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
 import { lookup } from "../../lookup.ts";
 import { Losses } from "../../losses.ts";
-import type { ReadOptions } from "../../format.ts";
-import type { Transfer, TransferItem, Unfit } from "../../item.ts";
-import { sourceFault } from "../../error.ts";
 import { readApart } from "../../read-apart.ts";
 import { decodeText } from "../../text.ts";
 import { type Entry, openArchive } from "../../zip.ts";

@@ -1,10 +1,10 @@
+import { sourceFault } from "../../error.ts";
+import type { ReadOptions } from "../../format.ts";
 import { emptyState } from "../../item-parts.ts";
+import type { Transfer, TransferField, TransferItem, TransferState } from "../../item.ts";
 import { type JsonValue, parseJson } from "../../json.ts";
 import { Losses } from "../../losses.ts";
-import type { ReadOptions } from "../../format.ts";
-import type { Transfer, TransferField, TransferItem, TransferState } from "../../item.ts";
 import { decodeText } from "../../text.ts";
-import { sourceFault } from "../../error.ts";
 
 /** A secret as one document has it: a version of it in KV version 2. */
 interface Secret {
