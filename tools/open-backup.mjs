@@ -221,7 +221,8 @@ function openBackup(source, { vault, number, named }) {
   if (id !== vault) refuse(`manifest ${number} of ${nameOf(vault)} has no row of its vault`);
   const root = source.roots.get(key);
   if (!root) refuse(`manifest ${number} of ${nameOf(vault)} needs the root key ${key}, which ROOT_KEYS does not have`);
-  const keys = openKeyList(root, vault, list) ?? refuse(`the keys of ${nameOf(vault)} do not open with the root key ${key}`);
+  const keys =
+    openKeyList(root, vault, list) ?? refuse(`the keys of ${nameOf(vault)} cannot be decrypted with the root key ${key}`);
   return { manifest, keys };
 }
 

@@ -68,7 +68,7 @@ export async function addVaultKey(
   if (number > KEY_NUMBER_MAX) throw new RangeError("the numbers of the vault's keys are used up");
   const from = before && keyring.keys.get(before.wrapped.rootKeyId)!;
   const earlier = before && (await rewrapVaultKeys(from!, root, vault, before.wrapped.list));
-  if (earlier && !earlier.ok) throw defect("the keys of the vault do not open");
+  if (earlier && !earlier.ok) throw defect("the keys of the vault cannot be decrypted");
   const data = random(32);
   const index = before
     ? must("open the index key", await openIndexKey(from!, vault, parseKeyList(before.wrapped.list)[0]!))
@@ -87,7 +87,7 @@ export async function addVaultKey(
 }
 
 /** The detail of the failure if a vault's keys are damaged or another root key wrapped them. */
-export const KEYS_DO_NOT_OPEN = "a vault's keys do not open";
+export const KEYS_ARE_DAMAGED = "a vault's keys cannot be decrypted";
 
 /**
  * Wraps the key list of a vault under another root key. The keys themselves do not change, so neither do the sealed texts. Fails
@@ -101,10 +101,10 @@ export async function rewrapVaultKeys(from: RootKey, to: RootKey, vault: string,
   const keys: WrappedKey[] = [];
   for (const key of parseKeyList(list)) {
     const [data, index] = await Promise.all([rewrap("dataKey", key, key.data), rewrap("indexKey", key, key.index)]);
-    if (data === undefined || index === undefined) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+    if (data === undefined || index === undefined) return fail("misconfigured", KEYS_ARE_DAMAGED);
     keys.push({ ...key, data, index });
   }
-  return keys.length > 0 ? ok(formatKeyList(keys)) : fail("misconfigured", KEYS_DO_NOT_OPEN);
+  return keys.length > 0 ? ok(formatKeyList(keys)) : fail("misconfigured", KEYS_ARE_DAMAGED);
 }
 
 /**
@@ -126,12 +126,12 @@ export async function unwrapVaultKeys(
   const lines = parseKeyList(list);
   for (const key of lines) {
     const data = await openBytes(root.wrapping, associatedData("dataKey", vault, key, root), key.data);
-    if (!data.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+    if (!data.ok) return fail("misconfigured", KEYS_ARE_DAMAGED);
     all.push(await importDataKey(key, data.value));
   }
   const [newest] = all;
   const index = newest && (await openIndexKey(root, vault, lines[0]!));
-  if (!index?.ok) return fail("misconfigured", KEYS_DO_NOT_OPEN);
+  if (!index?.ok) return fail("misconfigured", KEYS_ARE_DAMAGED);
   const keys = { index: await importIndexKey(index.value), newest: newest!, all };
   unwrapped.set(name(keyring, vault), { wrapped, keys }, now);
   return ok(keys);

@@ -98,7 +98,7 @@ const failures = {
   backup_damaged: [422, (_, detail) => `The backup is refused: ${detail}`],
   rate: [429, text("Too many requests: try again later"), 10],
   internal: [500, text("Internal Server Error")],
-  integrity: [500, text("integrity: a stored record does not open as what it claims to be")],
+  integrity: [500, text("integrity: a stored record is damaged or was moved, and cannot be decrypted")],
   busy: [503, text("Too many writes are waiting: try again"), 1],
   uncertain: [
     503,

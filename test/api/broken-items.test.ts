@@ -132,7 +132,7 @@ it("damaged keys of a vault are refused with a word of the keys", async () => {
   await runSql(`UPDATE vaults SET keys = ${FLIPPED.replaceAll("overview", "keys")} WHERE id = ?1`, other);
   try {
     const { status, text } = await call("GET", `/v1/vaults/${other}/items`);
-    expect([status, text]).toEqual([503, expect.stringContaining("a vault's keys do not open")]);
+    expect([status, text]).toEqual([503, expect.stringContaining("a vault's keys cannot be decrypted")]);
   } finally {
     await admin("DELETE", `/v1/admin/vaults/${other}`);
   }

@@ -248,7 +248,7 @@ describe("a reference that has no value", () => {
     const own = client((await makeToken({ [vault]: "rw", [broken]: "r" })).token);
     const [bad] = [await makeItem(own, vault, "Bad"), await makeItem(own, vault, "Good")];
     await env.DB.prepare("UPDATE items SET details = substr(details, 9) || '=' WHERE id = ?").bind(bad).run();
-    const integrity = [500, "integrity: a stored record does not open as what it claims to be"];
+    const integrity = [500, "integrity: a stored record is damaged or was moved, and cannot be decrypted"];
     const asked = ["op://damaged/bad/password", `op://damaged/${bad}/password`, "op://damaged/good/password"];
     expect(await values(asked, own)).toEqual([integrity, integrity, "password of Good"]);
     await env.DB.prepare("UPDATE vaults SET name = substr(name, 9) || '=' WHERE id = ?").bind(broken).run();

@@ -26,7 +26,11 @@ describe("the newest backup", () => {
   it.each([
     ["is missing in the bucket", "the bucket was emptied", () => emptyBucket(env.BACKUPS)],
     ["is missing in the bucket", "its manifest was lost", async () => env.BACKUPS.delete(await newest())],
-    ["does not open with ROOT_KEYS", "its manifest was changed", async () => env.BACKUPS.put(await newest(), "{}\nk1 00\n")],
+    [
+      "cannot be decrypted with ROOT_KEYS",
+      "its manifest was changed",
+      async () => env.BACKUPS.put(await newest(), "{}\nk1 00\n"),
+    ],
   ])("%s: verify says so when %s", async (words, _, damage) => {
     expect(await findings()).toEqual([]);
     await damage();
@@ -60,7 +64,7 @@ describe("a root key", () => {
     await env.DB.prepare(`UPDATE ${table} SET root_key_id = 'k7' WHERE id = (SELECT max(id) FROM ${table})`).run();
     try {
       await backUpAll();
-      expect(await findings()).not.toContain("the newest backup does not open with ROOT_KEYS");
+      expect(await findings()).not.toContain("the newest backup cannot be decrypted with ROOT_KEYS");
     } finally {
       await env.DB.prepare(`UPDATE ${table} SET root_key_id = 'k1' WHERE root_key_id = 'k7'`).run();
     }

@@ -14,7 +14,7 @@ import {
   tokenOf,
 } from "../support/access.ts";
 import { browser, CONSOLE, cookieOf, signIn } from "../support/console.ts";
-import { admin, kindOf, type Reply, send } from "../support/service.ts";
+import { admin, outcome, type Reply, send } from "../support/service.ts";
 import { headerOf, type Json, type SigningKey, signToken } from "../support/workload-tokens.ts";
 
 /** Signing in with Cloudflare Access (contract 25.6, 25.7): the settings, the keys of the team, and the session. */
@@ -53,7 +53,7 @@ describe("ACCESS_TEAM", () => {
   ])("%j and ACCESS_AUD %j are no Access: its token signs nobody in, and the service serves", async (team, audience) => {
     const bindings = { ACCESS_TEAM: team, ACCESS_AUD: audience } as Partial<Env>;
     const own = newTeam(keys[0]!);
-    expect(kindOf(await signInByAccess({ env: bindings }, await tokenOf(own, keys[0]!, knownEmail)))).toEqual([
+    expect(outcome(await signInByAccess({ env: bindings }, await tokenOf(own, keys[0]!, knownEmail)))).toEqual([
       401,
       "unauthorized",
     ]);
@@ -93,7 +93,7 @@ describe("the keys of the team", () => {
     team.answer = () => new Response("", { status: 500 });
     const token = await tokenOf(team, keys[0]!, knownEmail);
     const reply = await signInByAccess(team, token);
-    expect([...kindOf(reply), reply.headers.get("Set-Cookie")]).toEqual([503, "issuer_unavailable", null]);
+    expect([...outcome(reply), reply.headers.get("Set-Cookie")]).toEqual([503, "issuer_unavailable", null]);
     const lines = JSON.stringify(logged.mock.calls);
     expect(lines).toContain("The fetch of the keys of an issuer");
     for (const part of [...token.split("."), knownEmail]) expect(lines).not.toContain(part);
@@ -140,7 +140,7 @@ describe("the session", () => {
       "Cf-Access-Jwt-Assertion": await tokenOf(team, keys[0]!, knownEmail),
     };
     const reply = await send("POST", "/console/session", { body: {}, headers, env: team.env });
-    expect(kindOf(reply)).toEqual([403, "cross_site"]);
+    expect(outcome(reply)).toEqual([403, "cross_site"]);
   });
 });
 

@@ -8,7 +8,7 @@ import type { NarrowAdmin } from "../../src/model/token-kind.ts";
 import { countingDatabase, limiterOf } from "../support/bindings.ts";
 import { advanceClock } from "../support/faults.ts";
 import { authorize, newVerifier, redeem, servePeople } from "../support/logins.ts";
-import { admin, type Client, client, kindOf, makeVault, send, withEachDenialLogged } from "../support/service.ts";
+import { admin, type Client, client, outcome, makeVault, send, withEachDenialLogged } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { deleteIssuers, makeIssuer } from "../support/workloads.ts";
 
@@ -75,7 +75,7 @@ describe("a token of an administrator", () => {
       UNDER_LOAD,
     );
     advanceClock(LIMITS.adminLoginLifetime * 1000 + 1000);
-    expect(kindOf(await as(one)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
+    expect(outcome(await as(one)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
     vi.useRealTimers();
   });
 
@@ -112,23 +112,23 @@ describe("a token of an administrator", () => {
     const one = await makeAdministrator();
     expect((await as(one)("GET", "/v1/admin/vaults")).status).toBe(200);
     expect((await change(one)).status).toBeLessThan(300);
-    expect(kindOf(await as(one)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
+    expect(outcome(await as(one)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
   });
 
   it("opens no route of vaults, and does not sign in to the console", async () => {
     const one = await makeAdministrator();
     for (const path of ["/v1/token", "/v1/vaults", "/v1/tokens", `/v1/vaults/${await makeVault()}/items`])
-      expect(kindOf(await as(one)("GET", path))).toEqual(UNAUTHORIZED);
+      expect(outcome(await as(one)("GET", path))).toEqual(UNAUTHORIZED);
     const reply = await send("POST", "/console/session", {
       headers: { "Sec-Fetch-Site": "same-origin", "Item-Vault-Console": "1" },
       body: { token: one.token },
     });
-    expect(kindOf(reply)).toEqual(UNAUTHORIZED);
+    expect(outcome(reply)).toEqual(UNAUTHORIZED);
   });
 
   it("makes no code that signs in as ADMIN_TOKEN, and the refusal names the person in the log", async () => {
     const one = await makeAdministrator();
-    expect(kindOf(await as(one)("POST", "/v1/admin/sign-in-codes"))).toEqual(UNAUTHORIZED);
+    expect(outcome(await as(one)("POST", "/v1/admin/sign-in-codes"))).toEqual(UNAUTHORIZED);
     await expectDenied(one.id, { action: "CREATE", resource: { type: "SESSION" } });
   });
 
@@ -157,7 +157,7 @@ describe("a token of an administrator", () => {
 describe("who is no administrator", () => {
   it("gets no token of the admin routes, and the log of the admin has the refusal", async () => {
     const { call, id } = await signedIn();
-    expect(kindOf(await authorize(withEachDenialLogged(call), newVerifier(), { admin: true }))).toEqual(FORBIDDEN);
+    expect(outcome(await authorize(withEachDenialLogged(call), newVerifier(), { admin: true }))).toEqual(FORBIDDEN);
     await expectDenied(id, { action: "CREATE", resource: { type: "SESSION" } });
   });
 
@@ -198,7 +198,7 @@ describe("administrators", () => {
   ] as const)("do not %s, and the log of the admin has the refusal", async (_, request) => {
     const [method, path, body] = (await request()) as [string, string, object?];
     const reply = await as(one)(method, path, { ...(body && { body }) });
-    expect(kindOf(reply)).toEqual(FORBIDDEN);
+    expect(outcome(reply)).toEqual(FORBIDDEN);
     await expectDenied(one.id, { requestId: reply.headers.get("Request-Id") });
     expect((await as(other)("GET", "/v1/admin/vaults")).status).toBe(200);
   });
@@ -239,7 +239,7 @@ describe("administrators", () => {
       const headers = { "Idempotency-Key": crypto.randomUUID() };
       const rename = (call: Client, name: string) => call("PATCH", path, { headers, body: { name } });
       expect((await rename(admin, "first")).status).toBe(200);
-      expect(kindOf(await rename(admin, "second"))).toEqual([409, "idempotency"]);
+      expect(outcome(await rename(admin, "second"))).toEqual([409, "idempotency"]);
       expect((await rename(as(one), "third")).body.name).toBe("third");
     });
   });
@@ -248,7 +248,7 @@ describe("administrators", () => {
     const { body } = await as(one)("POST", PEOPLE, { body: { email: `${crypto.randomUUID()}@example.com`, vaults: {} } });
     expect((await as(one)("PATCH", `${PEOPLE}/${body.id}`, { body: { vaults: {} } })).status).toBe(200);
     expect((await as(one)("DELETE", `${PEOPLE}/${body.id}`)).status).toBe(204);
-    expect(kindOf(await as(one)("DELETE", `${PEOPLE}/${crypto.randomUUID()}`))).toEqual([404, "person_not_found"]);
+    expect(outcome(await as(one)("DELETE", `${PEOPLE}/${crypto.randomUUID()}`))).toEqual([404, "person_not_found"]);
   });
 });
 
@@ -292,7 +292,7 @@ describe.each([
     const { id, token } = (await make()).body;
     expect((await client(token)("GET", path)).status).toBe(200);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect(kindOf(await client(token)("GET", path))).toEqual(UNAUTHORIZED);
+    expect(outcome(await client(token)("GET", path))).toEqual(UNAUTHORIZED);
   });
 
   it("is answered again for the same Idempotency-Key", async () => {

@@ -16,7 +16,7 @@ import {
   startProvider,
 } from "../support/identity-provider.ts";
 import { challengeOf } from "../support/logins.ts";
-import { admin, freshVault, kindOf, type Reply } from "../support/service.ts";
+import { admin, freshVault, outcome, type Reply } from "../support/service.ts";
 import { type Json, newSigningKey } from "../support/workload-tokens.ts";
 
 /** Signing in by an identity provider with OpenID Connect (contract 25.12, 25.14): the settings, the flow and the session. */
@@ -33,23 +33,23 @@ const limitAddresses = async ({ key }: { key: string }) => ({ success: !key.star
 const otherAccount = (email: string) => ({ sub: `another account of ${email}` });
 
 const signInTwice = async (provider: Provider, email: string) => [
-  kindOf(await signInBy(provider, email)),
-  kindOf(await signInBy(provider, email, otherAccount(email))),
+  outcome(await signInBy(provider, email)),
+  outcome(await signInBy(provider, email, otherAccount(email))),
 ];
 
 describe("without an identity provider", () => {
   it("no sign-in begins, and an answer of one signs nobody in", async () => {
-    expect(kindOf(await begin({ env: {} }))).toEqual([401, "unauthorized"]);
+    expect(outcome(await begin({ env: {} }))).toEqual([401, "unauthorized"]);
     const body = { code: "c", state: "9999999999.x" };
-    expect(kindOf(await browser(undefined)("POST", "/console/session", { body }))).toEqual([401, "unauthorized"]);
+    expect(outcome(await browser(undefined)("POST", "/console/session", { body }))).toEqual([401, "unauthorized"]);
   });
 });
 
 describe("the beginning of a sign-in", () => {
   it("is told to a console without a session, and only where there is an identity provider", async () => {
     const provider = await startProvider();
-    expect(kindOf(await startConsole(provider.env))).toEqual([401, "sign_in_needed"]);
-    expect(kindOf(await startConsole({}))).toEqual([401, "unauthorized"]);
+    expect(outcome(await startConsole(provider.env))).toEqual([401, "sign_in_needed"]);
+    expect(outcome(await startConsole({}))).toEqual([401, "unauthorized"]);
   });
 
   it("sends the browser to the authorization endpoint with code, PKCE, state, nonce and the exact redirect URI", async () => {
@@ -80,7 +80,7 @@ describe("the beginning of a sign-in", () => {
   it("is only for the console of this origin", async () => {
     const provider = await startProvider();
     for (const headers of [undefined, { ...CONSOLE, "Sec-Fetch-Site": "cross-site" }, { "Sec-Fetch-Site": "same-origin" }])
-      expect(kindOf(await begin(provider, { headers }))).toEqual([403, "cross_site"]);
+      expect(outcome(await begin(provider, { headers }))).toEqual([403, "cross_site"]);
     expect(await provider.server.requests()).toEqual([0, 0]);
   });
 
@@ -88,9 +88,9 @@ describe("the beginning of a sign-in", () => {
     const provider = await startProvider();
     const limited = { ...provider.env, FAILURE_RATE: { limit: limitAddresses } };
     const headers = { ...CONSOLE, "CF-Connecting-IP": "203.0.113.8" };
-    expect(kindOf(await begin({ env: limited }, { headers }))).toEqual([429, "rate"]);
+    expect(outcome(await begin({ env: limited }, { headers }))).toEqual([429, "rate"]);
     expect(await provider.server.requests()).toEqual([0, 0]);
-    expect(kindOf(await finish(await begun(provider), {}, { headers, env: limited }))).toEqual([429, "rate"]);
+    expect(outcome(await finish(await begun(provider), {}, { headers, env: limited }))).toEqual([429, "rate"]);
     expect(await provider.exchanges()).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe("the beginning of a sign-in", () => {
     ["an authorization endpoint that is a script", { authorization_endpoint: "javascript:alert(1)" }],
     ["no authorization endpoint", { authorization_endpoint: null }],
   ])("is a 503 for %s", async (_, description) => {
-    expect(kindOf(await begin(await startProvider(description)))).toEqual([503, "issuer_unavailable"]);
+    expect(outcome(await begin(await startProvider(description)))).toEqual([503, "issuer_unavailable"]);
   });
 });
 
@@ -145,7 +145,7 @@ describe("the end of a sign-in", () => {
 
   it("is not a 401 but a 403 for somebody whom nobody has added", async () => {
     const reply = await signInBy(await startProvider(), "stranger@example.com");
-    expect(kindOf(reply)).toEqual([403, "not_invited"]);
+    expect(outcome(reply)).toEqual([403, "not_invited"]);
   });
 
   it.each([
@@ -161,7 +161,7 @@ describe("the end of a sign-in", () => {
     const provider = await startProvider();
     const pending = await begun(provider);
     await provider.answer(behaviour);
-    expect(kindOf(await finish(pending, { code: "canary-code" }))).toEqual([503, "issuer_unavailable"]);
+    expect(outcome(await finish(pending, { code: "canary-code" }))).toEqual([503, "issuer_unavailable"]);
     const lines = JSON.stringify(logged.mock.calls);
     expect(lines).toContain("The exchange of a code at the identity provider");
     for (const secret of ["canary-code", CLIENT.secret, pending.state, pending.cookie]) expect(lines).not.toContain(secret);
@@ -172,7 +172,7 @@ describe("the end of a sign-in", () => {
     const provider = await startProvider();
     const pending = await begun(provider);
     await provider.answer({ json: { error: "invalid_client", error_description: "canary" }, status: 401 });
-    expect(kindOf(await finish(pending))).toEqual([503, "issuer_unavailable"]);
+    expect(outcome(await finish(pending))).toEqual([503, "issuer_unavailable"]);
     const [line] = logged.mock.calls.map(([text]) => JSON.parse(String(text)));
     expect(line).toMatchObject({ what: "The exchange of a code at the identity provider", message: "client" });
     expect(JSON.stringify(logged.mock.calls)).not.toContain("canary");
@@ -191,7 +191,7 @@ describe("an account", () => {
     expect(refused.body.message).toContain("Another account of the identity provider has signed in here with your email address");
     expect((await signInBy(provider, email)).status).toBe(200);
     await admin("PATCH", `/v1/admin/people/${id}`, { body: { vaults: {} } });
-    expect(kindOf(await signInBy(provider, email, otherAccount(email)))).toEqual([403, "account_refused"]);
+    expect(outcome(await signInBy(provider, email, otherAccount(email)))).toEqual([403, "account_refused"]);
   });
 
   it("of another issuer is bound beside it, as when the provider is replaced", async () => {
@@ -225,7 +225,7 @@ describe("an account", () => {
   ])("with an email that is not verified is refused, in words: email_verified %s", async (_, verified) => {
     const { email } = await addPerson();
     const reply = await signInBy(await startProvider(), email, { email_verified: verified });
-    expect([kindOf(reply), reply.body.message]).toEqual([
+    expect([outcome(reply), reply.body.message]).toEqual([
       [403, "account_refused"],
       "Your email address is not verified: verify it at the identity provider, then sign in again",
     ]);
@@ -233,7 +233,7 @@ describe("an account", () => {
 
   it("without an email is refused, in words", async () => {
     const reply = await signInBy(await startProvider(), "x@example.com", { email: undefined });
-    expect([kindOf(reply), reply.body.message]).toEqual([
+    expect([outcome(reply), reply.body.message]).toEqual([
       [403, "account_refused"],
       expect.stringContaining("has not given your email"),
     ]);
@@ -247,7 +247,7 @@ describe("a sign-in that has begun", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 601_000 });
     onTestFinished(() => void vi.useRealTimers());
     await give(pending, claimsOf(pending, (await addPerson()).email));
-    expect(kindOf(await finish(pending))).toEqual([401, "unauthorized"]);
+    expect(outcome(await finish(pending))).toEqual([401, "unauthorized"]);
     expect(await provider.exchanges()).toEqual([]);
   });
 });
@@ -271,7 +271,7 @@ const attempts = async () => (await provider.exchanges()).length;
 const signInWith = async (claims: Json, ...by: [header?: Json, key?: Provider["key"]]): Promise<unknown> => {
   await give(pending, { ...claimsOf(pending, email), ...claims }, ...by);
   const reply = await finish(pending);
-  return reply.headers.get("Set-Cookie") === null ? kindOf(reply) : reply.status;
+  return reply.headers.get("Set-Cookie") === null ? outcome(reply) : reply.status;
 };
 
 describe("the answer of the provider", () => {
@@ -302,7 +302,7 @@ describe("the answer of the provider", () => {
   ])("is refused %s, and its code is not sent", async (_, attack) => {
     const other = await begun(provider);
     const before = await attempts();
-    expect(kindOf(await attack(other))).toEqual(REFUSED);
+    expect(outcome(await attack(other))).toEqual(REFUSED);
     expect(await attempts()).toBe(before);
   });
 
@@ -310,7 +310,7 @@ describe("the answer of the provider", () => {
     const naming = await startProvider({ authorization_response_iss_parameter_supported: true });
     const one = await begun(naming);
     await give(one, claimsOf(one, email));
-    expect(kindOf(await finish(one))).toEqual(REFUSED);
+    expect(outcome(await finish(one))).toEqual(REFUSED);
     expect((await finish(one, { iss: naming.server.url })).status).toBe(200);
   });
 
@@ -318,12 +318,12 @@ describe("the answer of the provider", () => {
     const one = await startProvider();
     const waiting = await begun(one);
     await one.answer({ json: { error: "invalid_grant", error_description: "canary" }, status: 400 });
-    expect(kindOf(await finish(waiting))).toEqual(REFUSED);
+    expect(outcome(await finish(waiting))).toEqual(REFUSED);
   });
 
   it("is refused without its state as every code that this service did not make", async () => {
     const reply = await browser(undefined)("POST", "/console/session", { body: { code: "the code" }, env: provider.env });
-    expect(kindOf(reply)).toEqual(REFUSED);
+    expect(outcome(reply)).toEqual(REFUSED);
   });
 
   it("never goes to an address that the request names: there is none", async () => {

@@ -21,7 +21,7 @@ import {
   type Client,
   client,
   freshVault,
-  kindOf,
+  outcome,
   LOGIN,
   makeToken,
   makeVault,
@@ -89,14 +89,14 @@ describe.each(WAYS)("a login %s", (_, confirm) => {
     const login = await confirm(await signedIn());
     const replies = await Promise.all([1, 2, 3].map(() => redeem(login)));
     expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401, 401]);
-    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem(login))).toEqual(UNAUTHORIZED);
   });
 
   it.each(CHANGES)("gives no token when the person was %s after confirming", async (__, change) => {
     const person = await signedIn();
     const login = await confirm(person);
     await change(person.id);
-    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem(login))).toEqual(UNAUTHORIZED);
   });
 
   it.each(CHANGES)("gives a token that ends when the person is %s, which the log tells", async (__, change) => {
@@ -106,7 +106,7 @@ describe.each(WAYS)("a login %s", (_, confirm) => {
     const use = () => client(token)("GET", `/v1/vaults/${vault}`);
     expect((await use()).status).toBe(200);
     await change(person.id);
-    expect(kindOf(await use())).toEqual(UNAUTHORIZED);
+    expect(outcome(await use())).toEqual(UNAUTHORIZED);
     const shown = await admin("GET", `/v1/admin/tokens/${id}`);
     expect(shown.body).toMatchObject({ name: person.email, endedAt: expect.any(String) });
     const entries: any[] = (await admin("GET", "/v1/admin/activity?limit=1000")).body;
@@ -120,10 +120,10 @@ describe.each(WAYS)("a login %s", (_, confirm) => {
   it("gives a token that the admin lists and revokes as others, and that issues none", async () => {
     const { id, token } = (await redeem(await confirm(await signedIn()))).body;
     const use = client(token);
-    expect(kindOf(await use("POST", "/v1/tokens", { body: { name: "below", vaults: {} } }))).toEqual([403, "out_of_scope"]);
+    expect(outcome(await use("POST", "/v1/tokens", { body: { name: "below", vaults: {} } }))).toEqual([403, "out_of_scope"]);
     expect((await admin("GET", "/v1/admin/tokens")).body.map((one: { id: string }) => one.id)).toContain(id);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
-    expect(kindOf(await use("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
+    expect(outcome(await use("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
   });
 
   it("counts as one of the 100 tokens below the person", async () => {
@@ -134,14 +134,14 @@ describe.each(WAYS)("a login %s", (_, confirm) => {
     )
       .bind(person.id, Date.now() + 60_000, JSON.stringify(Array.from({ length: LIMITS.tokenDescendants }, (__, n) => n)))
       .run();
-    expect(kindOf(await redeem(await confirm(person)))).toEqual([507, "quota"]);
+    expect(outcome(await redeem(await confirm(person)))).toEqual([507, "quota"]);
   });
 
   it("gives no token while the database is at 80 %", async () => {
     const login = await confirm(await signedIn());
     const nearlyFull = { DB: sizedDatabase(() => 8.1e9) };
     await send("GET", "/v1/admin/vaults", { headers: { Authorization: `Bearer ${env.ADMIN_TOKEN}` }, env: nearlyFull });
-    expect(kindOf(await redeem(login, { env: nearlyFull }))).toEqual([507, "database_full"]);
+    expect(outcome(await redeem(login, { env: nearlyFull }))).toEqual([507, "database_full"]);
     await admin("GET", "/v1/admin/vaults");
     expect((await redeem(login)).status).toBe(200);
   });
@@ -189,7 +189,7 @@ describe.each(CONFIRMATIONS)("who confirms a login %s", (_, confirm) => {
     const { id, call } = await signedIn({ [own]: "r" });
     const logged = withEachDenialLogged(call);
     for (const vaults of [{ [own]: "rw" }, { [other]: "r" }])
-      expect(kindOf(await confirm(logged, { vaults }))).toEqual([403, "out_of_scope"]);
+      expect(outcome(await confirm(logged, { vaults }))).toEqual([403, "out_of_scope"]);
     const denied = () => admin("GET", `/v1/admin/activity?actor=${id}&result=DENY`);
     const entry = { resource: { type: "SESSION", session: { id } } };
     await vi.waitFor(async () => expect((await denied()).body).toMatchObject([entry, entry]), UNDER_LOAD);
@@ -205,7 +205,7 @@ describe.each(CONFIRMATIONS)("who confirms a login %s", (_, confirm) => {
   ];
 
   it.each(OTHERS)("is not %s", async (__, cookie, expected) => {
-    expect(kindOf(await confirm(browser(await cookie())))).toEqual(expected);
+    expect(outcome(await confirm(browser(await cookie())))).toEqual(expected);
   });
 });
 
@@ -224,7 +224,7 @@ describe("a confirmation", () => {
       { Authorization: `Bearer ${token}` },
     ];
     const replies = await Promise.all(requests.map((headers) => send("POST", path, { headers, body })));
-    expect(replies.map(kindOf)).toEqual(requests.map(() => [403, "cross_site"]));
+    expect(replies.map(outcome)).toEqual(requests.map(() => [403, "cross_site"]));
   });
 });
 
@@ -234,8 +234,8 @@ describe("the code of a login in a browser", () => {
     ["another redirect_uri", () => ({ redirect_uri: "http://127.0.0.1:49153/" })],
   ])("is used up by a request with %s", async (_, changes) => {
     const login = await authorized(await signedIn());
-    expect(kindOf(await redeem({ ...login, ...changes() }))).toEqual(UNAUTHORIZED);
-    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem({ ...login, ...changes() }))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem(login))).toEqual(UNAUTHORIZED);
   });
 
   it("is redeemed with the redirect_uri that it was sent to", async () => {
@@ -248,7 +248,7 @@ describe("the code of a login in a browser", () => {
     advanceClock(59_000);
     const [first, second] = [await authorized(await signedIn()), login];
     advanceClock(2_000);
-    expect([(await redeem(first)).status, kindOf(await redeem(second))]).toEqual([200, UNAUTHORIZED]);
+    expect([(await redeem(first)).status, outcome(await redeem(second))]).toEqual([200, UNAUTHORIZED]);
   });
 
   it.each([
@@ -297,7 +297,7 @@ describe("a pasted code", () => {
     advanceClock(119_000);
     expect((await redeem({ code: first })).status).toBe(200);
     advanceClock(2_000);
-    expect(kindOf(await redeem({ code: second }))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem({ code: second }))).toEqual(UNAUTHORIZED);
   });
 
   it("gives no administration, whatever is asked for, also to an administrator", async () => {
@@ -307,12 +307,12 @@ describe("a pasted code", () => {
     expect((await makeLoginCode(call, { admin: true })).status).toBe(400);
     const issued = (await redeem({ code: await loginCode(call) })).body;
     expect([issued.admin, issued.vaults]).toEqual([undefined, {}]);
-    expect(kindOf(await client(issued.token)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
+    expect(outcome(await client(issued.token)("GET", "/v1/admin/vaults"))).toEqual(UNAUTHORIZED);
   });
 
   it("is not redeemed with a verifier, and is not used up by it", async () => {
     const code = await loginCode((await signedIn()).call);
-    expect(kindOf(await redeem({ code, code_verifier: newVerifier() }))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem({ code, code_verifier: newVerifier() }))).toEqual(UNAUTHORIZED);
     expect((await redeem({ code })).status).toBe(200);
   });
 
@@ -322,7 +322,7 @@ describe("a pasted code", () => {
     expect((await redeem({ code }, { env: otherKeys })).status).not.toBe(200);
     await env.DB.prepare("CREATE TABLE elsewhere AS SELECT * FROM sessions").run();
     await env.DB.prepare("DELETE FROM sessions").run();
-    expect(kindOf(await redeem({ code }))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem({ code }))).toEqual(UNAUTHORIZED);
     await env.DB.batch([env.DB.prepare("INSERT INTO sessions SELECT * FROM elsewhere"), env.DB.prepare("DROP TABLE elsewhere")]);
     expect((await redeem({ code })).status).toBe(200);
   });
@@ -338,7 +338,7 @@ describe("a pasted code", () => {
   ])("with %s is refused without a D1 call, and is not used up", async (_, change) => {
     const code = await loginCode((await signedIn()).call);
     const { count, db } = countingDatabase();
-    expect([kindOf(await redeem({ code: change(code) }, { env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
+    expect([outcome(await redeem({ code: change(code) }, { env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
     expect((await redeem({ code })).status).toBe(200);
   });
 
@@ -383,7 +383,7 @@ describe.each(WAYS)("the code of a login %s", (_, confirm) => {
     const [elsewhere, another] = [await signedIn.again(person.email), await signedIn()];
     const [login, other] = [await confirm(person), await confirm(another)];
     await person.call("DELETE", "/console/session");
-    expect([kindOf(await redeem(login)), (await redeem(other)).status]).toEqual([UNAUTHORIZED, 200]);
+    expect([outcome(await redeem(login)), (await redeem(other)).status]).toEqual([UNAUTHORIZED, 200]);
     expect((await elsewhere.call("GET", "/console/session")).status).toBe(200);
   });
 
@@ -392,10 +392,10 @@ describe.each(WAYS)("the code of a login %s", (_, confirm) => {
     await env.DB.prepare("CREATE TABLE earlier AS SELECT * FROM sessions").run();
     const { id } = (await redeem(login)).body;
     await putBack();
-    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem(login))).toEqual(UNAUTHORIZED);
     await admin("DELETE", `/v1/admin/tokens/${id}`);
     await putBack();
-    expect(kindOf(await redeem(login))).toEqual(UNAUTHORIZED);
+    expect(outcome(await redeem(login))).toEqual(UNAUTHORIZED);
     await env.DB.prepare("DROP TABLE earlier").run();
   });
 });
@@ -428,7 +428,7 @@ describe("the codes of the service", () => {
   it.each(pairs)("a %s is refused as a %s, without a D1 call", async (_, __, make, use) => {
     const code = await make();
     const { count, db } = countingDatabase();
-    expect([kindOf(await use(code, { env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
+    expect([outcome(await use(code, { env: { DB: db } })), count.calls]).toEqual([UNAUTHORIZED, 0]);
   });
 });
 
@@ -443,7 +443,7 @@ describe("the terminal that has used a code", () => {
     const login = { address: "203.0.113.77", program: "item-vault/1" };
     expect((await call("GET", "/v1/tokens")).body).toMatchObject([{ id, login }]);
     expect((await call("DELETE", `/v1/tokens/${id}`)).status).toBe(204);
-    expect(kindOf(await client(token)("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
+    expect(outcome(await client(token)("GET", "/v1/token"))).toEqual(UNAUTHORIZED);
     expect((await call("GET", "/v1/tokens")).body).toEqual([]);
   });
 
@@ -453,7 +453,7 @@ describe("the terminal that has used a code", () => {
     expect(body.login).toBeUndefined();
     expect((await client(body.token)("GET", "/v1/token")).body.login).toBeUndefined();
     expect((await other.call("GET", "/v1/tokens")).body).toEqual([]);
-    expect(kindOf(await other.call("DELETE", `/v1/tokens/${body.id}`))).toEqual([404, "token_not_found"]);
+    expect(outcome(await other.call("DELETE", `/v1/tokens/${body.id}`))).toEqual([404, "token_not_found"]);
     expect((await admin("GET", `/v1/admin/tokens/${body.id}`)).body.login).toEqual({
       address: "203.0.113.77",
       program: "item-vault/1",
@@ -468,7 +468,7 @@ describe("a request that needs no credential", () => {
     const { count, db } = countingDatabase();
     const headers = { "CF-Connecting-IP": "198.51.100.9" };
     const reply = await redeem(body, { headers, env: { DB: db, FAILURE_RATE: limiterOf(0) } });
-    expect([kindOf(reply), count.calls]).toEqual([[429, "rate"], 0]);
+    expect([outcome(reply), count.calls]).toEqual([[429, "rate"], 0]);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { browser, cookieOf } from "../support/console.ts";
 import { type Provider, signInBy, startProvider } from "../support/identity-provider.ts";
 import { authorized, loginCode, redeem } from "../support/logins.ts";
 import { newStages } from "../support/root-keys.ts";
-import { admin, client, freshVault, kindOf, makeVault, type Reply, type Request_, send } from "../support/service.ts";
+import { admin, client, freshVault, outcome, makeVault, type Reply, type Request_, send } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
 import { tokenOf } from "../support/workload-tokens.ts";
 import { deleteIssuers, exchange, makeIssuer, makeRule } from "../support/workloads.ts";
@@ -77,14 +77,14 @@ describe("a person whom nobody has added", () => {
     ["an object", { platform: true }],
   ])("is not let in with %s", async (_, groups) => {
     const { signIn } = await setUp();
-    expect(kindOf(await signIn(newEmail(), groups))).toEqual([403, "not_invited"]);
+    expect(outcome(await signIn(newEmail(), groups))).toEqual([403, "not_invited"]);
   });
 
   it("is not let in by the rule of another issuer, nor with an email that is not verified", async () => {
     const { provider, signIn } = await setUp();
-    expect(kindOf(await signInBy(await startProvider(), newEmail(), { groups: ["platform"] }))).toEqual([403, "not_invited"]);
+    expect(outcome(await signInBy(await startProvider(), newEmail(), { groups: ["platform"] }))).toEqual([403, "not_invited"]);
     const unverified = { groups: ["platform"], email_verified: false };
-    expect(kindOf(await signInBy(provider, newEmail(), unverified))).toEqual([403, "account_refused"]);
+    expect(outcome(await signInBy(provider, newEmail(), unverified))).toEqual([403, "account_refused"]);
     expect((await signIn(newEmail(), ["platform"])).status).toBe(200);
   });
 
@@ -129,7 +129,7 @@ describe("a person whom nobody has added", () => {
     const { provider, signIn } = await setUp();
     const email = newEmail();
     await signIn(email, ["platform"]);
-    expect(kindOf(await signInBy(provider, email, { groups: ["platform"], sub: "another" }))).toEqual([403, "account_refused"]);
+    expect(outcome(await signInBy(provider, email, { groups: ["platform"], sub: "another" }))).toEqual([403, "account_refused"]);
   });
 
   it("has an entry of the rule for the person in the log of the admin, and one of the sign-in", async () => {
@@ -168,7 +168,7 @@ describe("a person by a rule loses access", () => {
 
   it("not by a sign-in at another issuer, whose rules do not match", async () => {
     const { email, call } = await signedIn();
-    expect(kindOf(await signInBy(await startProvider(), email, { groups: ["staff"] }))).toEqual([403, "not_invited"]);
+    expect(outcome(await signInBy(await startProvider(), email, { groups: ["staff"] }))).toEqual([403, "not_invited"]);
     expect((await call("GET", "/v1/vaults")).status).toBe(200);
   });
 
@@ -179,7 +179,7 @@ describe("a person by a rule loses access", () => {
     pass(3601);
     expect((await call("GET", "/v1/vaults")).status).toBe(401);
     expect((await client(login)("GET", "/v1/token")).status).toBe(401);
-    expect(kindOf(await signIn(email, ["staff"]))).toEqual([403, "not_invited"]);
+    expect(outcome(await signIn(email, ["staff"]))).toEqual([403, "not_invited"]);
   });
 
   it("to vaults of a rule that no longer matches, and gets those of another that does", async () => {
@@ -248,7 +248,7 @@ describe("a rule for people", () => {
     const token = (group: string) => tokenOf(provider.server.url, provider.key, { groups: [group] });
     expect((await exchange(await token("platform"))).status).toBe(401);
     expect((await exchange(await token("jobs"))).status).toBe(200);
-    expect(kindOf(await signInBy(provider, newEmail(), { groups: ["jobs"] }))).toEqual([403, "not_invited"]);
+    expect(outcome(await signInBy(provider, newEmail(), { groups: ["jobs"] }))).toEqual([403, "not_invited"]);
   });
 
   it("is tested with the sign-ins that no rule has let in", async () => {
@@ -301,12 +301,12 @@ describe("a rule for administrators", () => {
   it("is made and deleted by ADMIN_TOKEN only, and so is its issuer, by whatever route", async () => {
     const { issuer, rule, administrator } = await administer();
     const body = { issuer, claims: { groups: "staff" }, vaults: {}, people: true };
-    expect(kindOf(await administrator("POST", "/v1/admin/rules", { body: { ...body, admin: true } }))).toEqual([
+    expect(outcome(await administrator("POST", "/v1/admin/rules", { body: { ...body, admin: true } }))).toEqual([
       403,
       "out_of_scope",
     ]);
     for (const path of [`rules/${rule}`, `issuers/${issuer}`, `tokens/${rule}`, `tokens/${issuer}`])
-      expect([path, ...kindOf(await administrator("DELETE", `/v1/admin/${path}`))]).toEqual([path, 403, "out_of_scope"]);
+      expect([path, ...outcome(await administrator("DELETE", `/v1/admin/${path}`))]).toEqual([path, 403, "out_of_scope"]);
     const plain = await administrator("POST", "/v1/admin/rules", { body });
     expect(plain.status).toBe(200);
     expect((await administrator("DELETE", `/v1/admin/rules/${plain.body.id}`)).status).toBe(204);

@@ -14,7 +14,7 @@ import {
   admin,
   client,
   freshVault,
-  kindOf,
+  outcome,
   LOGIN,
   makeToken,
   makeVault,
@@ -44,7 +44,7 @@ describe("a person", () => {
     const { call } = await signedIn({ [own.vault]: "r" });
     expect((await call("GET", "/v1/vaults")).body.map(({ id }: { id: string }) => id)).toEqual([own.vault]);
     expect([(await call("GET", own.items)).status, (await call("GET", other.items)).status]).toEqual([200, 404]);
-    expect(kindOf(await call("GET", `/v1/vaults/${other.vault}`))).toEqual([403, "out_of_scope"]);
+    expect(outcome(await call("GET", `/v1/vaults/${other.vault}`))).toEqual([403, "out_of_scope"]);
   });
 
   it.each([
@@ -114,7 +114,7 @@ describe("the session of a person is out by the next request", () => {
     const request = () => person.call(method, items, { body: method === "POST" ? LOGIN : undefined });
     expect((await request()).status).toBe(200);
     expect((await endings[when]!(person)).status).toBeLessThan(300);
-    expect(kindOf(await request())).toEqual([401, "unauthorized"]);
+    expect(outcome(await request())).toEqual([401, "unauthorized"]);
     expect((await person.call("GET", "/console/session")).status).toBe(401);
   });
 
@@ -147,7 +147,7 @@ describe("who signs in", () => {
   it("after the removal is refused, until the email is added again", async () => {
     const { email, path } = await signedIn({});
     await admin("DELETE", path);
-    expect(kindOf(await signInAs(email))).toEqual([403, "not_invited"]);
+    expect(outcome(await signInAs(email))).toEqual([403, "not_invited"]);
     await admin("POST", "/v1/admin/people", { body: { email, vaults: {} } });
     expect((await signInAs(email)).status).toBe(200);
   });
@@ -157,7 +157,7 @@ describe("who signs in", () => {
     const { email, path, call } = await signedIn({ [vault]: "r" });
     const bindings = { TOKENS_NOT_BEFORE: new Date(Date.now() + 1_000).toISOString() };
     expect((await call("GET", "/v1/vaults", { env: bindings })).status).toBe(401);
-    expect(kindOf(await signInAs(email, bindings))).toEqual([403, "not_invited"]);
+    expect(outcome(await signInAs(email, bindings))).toEqual([403, "not_invited"]);
     advanceClock(2_000);
     onTestFinished(() => void vi.useRealTimers());
     await admin("PATCH", path, { body: { vaults: { [vault]: "r" } } });
@@ -190,14 +190,14 @@ describe("a row that was altered in D1 signs nobody in", () => {
   ])("%s", async (_, sql) => {
     const { id, email } = await addPerson();
     await env.DB.prepare(sql).bind(id).run();
-    expect(kindOf(await signInAs(email))).toEqual([403, "not_invited"]);
+    expect(outcome(await signInAs(email))).toEqual([403, "not_invited"]);
   });
 
   it("two rows that have exchanged their indexes: neither email gets the vaults of the other", async () => {
     const [one, other] = [await addPerson(), await addPerson()];
     const rows = await Promise.all([one, other].map(({ id }) => rowOf(id)));
     await env.DB.batch([setIndex(one.id, "x"), setIndex(other.id, rows[0]!.name_index!), setIndex(one.id, rows[1]!.name_index!)]);
-    for (const { email } of [one, other]) expect(kindOf(await signInAs(email))).toEqual([403, "not_invited"]);
+    for (const { email } of [one, other]) expect(outcome(await signInAs(email))).toEqual([403, "not_invited"]);
   });
 });
 
@@ -237,7 +237,7 @@ describe("a rotation of root keys", () => {
       const reply = await signInAs(email, bindings);
       expect([reply.status, reply.body.token?.vaults]).toEqual([200, { [vault]: "r" }]);
       const again = await admin("POST", "/v1/admin/people", { body: { email, vaults: {} }, env: bindings });
-      expect(kindOf(again)).toEqual([409, "person_exists"]);
+      expect(outcome(again)).toEqual([409, "person_exists"]);
     }
     expect((await admin("GET", `/v1/admin/people/${id}`, { env: stages.removed })).body).toMatchObject({ email });
   });

@@ -5,7 +5,7 @@ import { LIMITS } from "../../src/model/limits.ts";
 import { newEmail } from "../support/access.ts";
 import { wrapDatabase } from "../support/bindings.ts";
 import { seedPeople } from "../support/seed-people.ts";
-import { admin, kindOf, makeToken, makeVault } from "../support/service.ts";
+import { admin, outcome, makeToken, makeVault } from "../support/service.ts";
 
 /** The people of the console (contract 25.1 to 25.5, 25.8 and 25.10): /v1/admin/people. */
 
@@ -87,7 +87,7 @@ describe("POST /v1/admin/people", () => {
     const { keys } = JSON.parse(env.ROOT_KEYS);
     const ROOT_KEYS = JSON.stringify({ active: "k2", keys: { ...keys, k2: btoa("fedcba9876543210fedcba9876543210") } });
     const reply = await admin("POST", PEOPLE, { body: { email: "ada@example.com", vaults: {} }, env: { ROOT_KEYS } });
-    expect(kindOf(reply)).toEqual([409, "person_exists"]);
+    expect(outcome(reply)).toEqual([409, "person_exists"]);
   });
 
   it("accepts the email of a person who was removed, under another id", async () => {
@@ -111,9 +111,9 @@ describe("POST /v1/admin/people", () => {
     replies.push(await add({ ...body, email: " ADA@example.com" }, headers));
     expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
     expect(await emails()).toEqual(["ada@example.com"]);
-    expect(kindOf(await add({ ...body, vaults: {} }, headers))).toEqual([409, "idempotency"]);
+    expect(outcome(await add({ ...body, vaults: {} }, headers))).toEqual([409, "idempotency"]);
     await admin("DELETE", `${PEOPLE}/${replies[0].body.id}`);
-    expect(kindOf(await add(body, headers))).toEqual([409, "idempotency"]);
+    expect(outcome(await add(body, headers))).toEqual([409, "idempotency"]);
   });
 
   it("stores neither the email nor a part of it in the clear", async () => {
@@ -170,8 +170,8 @@ describe("DELETE /v1/admin/people/{p}", () => {
     const { id } = await addOne();
     const path = `${PEOPLE}/${id}`;
     expect([(await admin("DELETE", path)).status, (await admin("DELETE", path)).status]).toEqual([204, 204]);
-    expect(kindOf(await admin("GET", path))).toEqual([404, "person_not_found"]);
-    expect(kindOf(await admin("PATCH", path, { body: { vaults: {} } }))).toEqual([404, "person_not_found"]);
+    expect(outcome(await admin("GET", path))).toEqual([404, "person_not_found"]);
+    expect(outcome(await admin("PATCH", path, { body: { vaults: {} } }))).toEqual([404, "person_not_found"]);
     expect(await emails()).toEqual([]);
   });
 });
@@ -201,7 +201,7 @@ describe("GET /v1/admin/people", () => {
 describe("the routes of a person", () => {
   it.each(["GET", "PATCH", "DELETE"])("%s refuses an id that is none", async (method) => {
     const body = method === "PATCH" ? { vaults: {} } : undefined;
-    expect(kindOf(await admin(method, `${PEOPLE}/x`, { body }))).toEqual([400, "person_id"]);
+    expect(outcome(await admin(method, `${PEOPLE}/x`, { body }))).toEqual([400, "person_id"]);
   });
 
   it("show a person whose row does not open", async () => {

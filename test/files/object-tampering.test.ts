@@ -13,7 +13,7 @@ import { shareVault } from "../support/service.ts";
  * takes some of the places where an object is changed, at least one of each kind.
  */
 
-const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
+const INTEGRITY = { status: 500, message: "integrity: a stored record is damaged or was moved, and cannot be decrypted" };
 const SMALL = pattern(40);
 const THREE = pattern(2 * CHUNK_BYTES + 100);
 const LARGE = pattern(70 * CHUNK_BYTES + 5); // more than one piece of 64 chunks

@@ -12,7 +12,7 @@ import { runSql } from "../support/sql.ts";
  * costs its Item nothing else (contract 9.14).
  */
 
-const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
+const INTEGRITY = { status: 500, message: "integrity: a stored record is damaged or was moved, and cannot be decrypted" };
 const BYTES = pattern(1000);
 
 let at: Place;

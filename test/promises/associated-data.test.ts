@@ -10,7 +10,7 @@ import { flipped } from "../verify/support/vault.ts";
  * was copied to another place does not open (docs/security.md).
  */
 
-const INTEGRITY = { status: 500, message: "integrity: a stored record does not open as what it claims to be" };
+const INTEGRITY = { status: 500, message: "integrity: a stored record is damaged or was moved, and cannot be decrypted" };
 
 let call: Client;
 let vault: string;

@@ -21,7 +21,7 @@ import {
   renewKey,
   sealedTexts,
 } from "../support/sealed-columns.ts";
-import { admin, client, freshVault, LOGIN, makeToken, makeVault, type Reply } from "../support/service.ts";
+import { admin, client, freshVault, LOGIN, makeToken, makeVault, outcome } from "../support/service.ts";
 import { unwrap } from "../support/versions.ts";
 import { newReceiver } from "../support/webhooks.ts";
 
@@ -32,7 +32,6 @@ beforeEach(async () => {
   await env.DB.exec("UPDATE vaults SET keys = substr(keys, 1, instr(keys, char(10)) - 1) WHERE instr(keys, char(10)) > 0");
 });
 
-const kindOf = ({ status, headers }: Reply) => [status, headers.get("Item-Vault-Error")];
 const expectSame = async (full: FullVault, before: unknown) => expect(await everythingIn(full)).toEqual(before);
 const patch = ({ call, items, kept }: FullVault, value: string, bindings: Partial<Env> = {}) =>
   call("PATCH", `${items}/${kept}`, { body: passwordTo(value), env: bindings });
@@ -95,10 +94,10 @@ describe("a request for a new key", () => {
   it("is refused when the vault has 16 keys, or has had 255 (20.22)", async () => {
     const [vault, last] = [await makeVault(), await makeVault()];
     for (let keys = 1; keys < KEYS_MAX; keys++) expect((await renewKey(vault)).status).toBe(200);
-    expect(kindOf(await renewKey(vault))).toEqual([409, "keys_used_up"]);
+    expect(outcome(await renewKey(vault))).toEqual([409, "keys_used_up"]);
     expect(await keyNumbersOf(vault)).toHaveLength(KEYS_MAX);
     await giveLastKey(last);
-    expect(kindOf(await renewKey(last))).toEqual([409, "keys_used_up"]);
+    expect(outcome(await renewKey(last))).toEqual([409, "keys_used_up"]);
     expect((await renewKey(last, { replaces: crypto.randomUUID() })).status).toBe(200);
     expect(await keyNumbersOf(last)).toEqual([255]);
   });

@@ -157,7 +157,5 @@ export function shareVault(dialect: "uuid" | "connect" = "uuid"): () => ReturnTy
   return () => (made ??= freshVault(dialect));
 }
 
-export const kindOf = ({ status, headers }: Pick<Reply, "status" | "headers">) => [status, headers.get("Item-Vault-Error")];
-
 /** The smallest Item. */
 export const LOGIN = { title: "Login", category: "LOGIN" };

@@ -20,7 +20,7 @@ export const findingOfToken = {
   kind: "row_unreadable",
   table: "tokens",
   id: "0d9a4b52-7c1e-4f7a-9d0b-5d6e7f8a9b0c",
-  detail: "the row does not open, and stays under its root key",
+  detail: "the row cannot be decrypted, and stays under its root key",
   repairable: false,
 };
 export const job = {

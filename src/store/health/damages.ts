@@ -1,4 +1,4 @@
-import { KEYS_DO_NOT_OPEN } from "../../crypto/vault-keys.ts";
+import { KEYS_ARE_DAMAGED } from "../../crypto/vault-keys.ts";
 import { logRefusal } from "../../log.ts";
 import type { Failure } from "../../model/failure.ts";
 import { fail, ok, type Result } from "../../model/result.ts";
@@ -41,7 +41,7 @@ export async function recordDamage({ primary: db, keyring, now }: Store): Promis
 
 /** Returns true if a request's failure indicates damaged data. */
 export const isDamage = ({ kind, detail }: Failure): boolean =>
-  kind === "integrity" || (kind === "misconfigured" && detail === KEYS_DO_NOT_OPEN);
+  kind === "integrity" || (kind === "misconfigured" && detail === KEYS_ARE_DAMAGED);
 
 export interface DamageRow {
   /** In Unix milliseconds. */

@@ -177,7 +177,7 @@ export async function openVaultRow(store: Store, manifest: Manifest): Promise<Re
   if (!store.keyring.keys.has(row.root_key_id))
     return refused(manifest, `needs the root key ${row.root_key_id}, which ROOT_KEYS does not have`);
   const keys = await openKeys(store, row);
-  return keys.ok ? ok(row as VaultRow) : refused(manifest, `does not open with the root key ${row.root_key_id}`);
+  return keys.ok ? ok(row as VaultRow) : refused(manifest, `cannot be decrypted with the root key ${row.root_key_id}`);
 }
 
 /**

@@ -63,7 +63,7 @@ async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, i
   if (!keys.ok) return keys;
   const opened = await openFiles(keys.value, manifest.vault, files);
   const item = await openItem(keys.value, manifest.vault, found, []);
-  if (!item.ok) return fail("backup_damaged", `item ${id} of snapshot ${manifest.number} does not open`);
+  if (!item.ok) return fail("backup_damaged", `item ${id} of snapshot ${manifest.number} cannot be decrypted`);
   const findings = (opened.brokenFiles ?? []).map((file) =>
     findingOf(fault("row_unreadable", { vault: manifest.vault, item: id, file, table: "files" }, "the row does not open")),
   );
@@ -169,7 +169,7 @@ async function compareItem(
   if (current.value.broken && !overwrite)
     return fail(
       "backup_newer",
-      `item ${item}, or a File of it, does not open: only with overwrite it becomes as snapshot ${manifest.number} has it`,
+      `item ${item}, or a File of it, cannot be decrypted: overwrite replaces it by snapshot ${manifest.number}`,
     );
   if (existing === "newer" && !overwrite)
     return fail("backup_newer", `item ${item} was changed since snapshot ${manifest.number} of its vault`);

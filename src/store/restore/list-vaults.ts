@@ -65,7 +65,7 @@ async function openNamed(store: BackupStore, vault: string, number: number): Pro
   if (!row.ok) return row;
   const keys = await openKeys(store, row.value);
   const name = keys.ok ? await openName(keys.value, row.value) : keys;
-  if (!name.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that does not open`);
+  if (!name.ok) return fail("backup_damaged", `snapshot ${number} of ${vault} has a row of its vault that cannot be decrypted`);
   const { items } = row.value;
   return ok({ number, at: manifest.at, name: name.value, items: isCount(items) ? items : 0 });
 }

@@ -107,7 +107,7 @@ interface RowUnderKey {
 function findingOf({ keyring }: Store, { table }: RewrapTable, { id, root_key_id: key }: RowUnderKey): Finding {
   if (!keyring.keys.has(key))
     return { kind: "root_key_missing", id: echo(key), detail: "rows need it, and ROOT_KEYS does not have it", repairable: false };
-  const detail = "the row does not open, and stays under its root key";
+  const detail = "the row cannot be decrypted, and stays under its root key";
   return { kind: "row_unreadable", table, id: echo(id), detail, repairable: false };
 }
 

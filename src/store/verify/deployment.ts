@@ -173,5 +173,5 @@ async function faultOfNewest({ backups, store: { keyring } }: VerifyPorts, numbe
   const open = await loadManifest(backups, keyring, { vault: REGISTRY, number: newest });
   if (!open.ok && open.failure.kind === "unavailable") return open;
   const opens = open.ok && keysOfRegistry(open.value).every((id) => keyring.keys.has(id));
-  return ok(opens ? undefined : "the newest backup does not open with ROOT_KEYS");
+  return ok(opens ? undefined : "the newest backup cannot be decrypted with ROOT_KEYS");
 }
