@@ -201,14 +201,12 @@ function openPart(source, { vault, deployment }, { sha256: name, bytes: size }) 
   if (!bytes) refused("is missing");
   if (bytes.length !== size) refused(`has ${bytes.length} bytes instead of ${size}`);
   if (sha256(bytes) !== name) refused("has another content than its manifest says");
-  const [head, ...tables] = bytes
-    .toString()
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+  const [first, ...lines] = bytes.toString().trimEnd().split("\n");
+  const head = JSON.parse(first);
+  // Before the other lines: a later format may have lines of another form.
   if (head.format > FORMAT) refused(`has format ${head.format}, and this program reads up to format ${FORMAT}: use a newer one`);
   if (head.deployment !== deployment || head.vault !== vault) refused("belongs to another deployment or vault");
-  return tables;
+  return lines.map((line) => JSON.parse(line));
 }
 
 /** Chooses a backup and authenticates all of it but the contents of Files. Out: with its data keys, in `keys`. */
@@ -364,14 +362,23 @@ function readEntry({ roots, vault }, { vault_id: log = vault, item_id: item, roo
 
 const notOpen = (columns) => `${columns.join(" and ")} ${columns.length > 1 ? "do" : "does"} not open`;
 
+const VAULT_COLUMNS =
+  "id root_key_id keys name description attribute_version content_version items created files file_bytes created_at updated_at " +
+  "sealed_bytes quota_items quota_bytes quota_file_bytes deleted restored destroyed versions_kept";
+
+/** Adds a finding for columns that `known` does not have. */
+function nameUnknown(to, table, known, columns) {
+  const unknown = columns.filter((column) => !known.split(" ").includes(column));
+  if (unknown.length > 0) to.found({ table, detail: `columns that this program does not know: ${unknown.join(", ")}` });
+}
+
 /** The rows of some tables of a part as their readers give them, in `value`, by table. Findings: what did not open, and what is unknown. */
 function readRows(to, tables) {
   const read = {};
   for (const { table, columns, rows } of tables) {
     const known = Object.hasOwn(TABLES, table) ? TABLES[table] : undefined;
-    const unknown = known ? columns.filter((column) => !known.columns.split(" ").includes(column)) : [];
-    if (!known) to.found({ table, detail: `${rows.length} rows of a table that this program does not know` });
-    if (unknown.length > 0) to.found({ table, detail: `columns that this program does not know: ${unknown.join(", ")}` });
+    if (known) nameUnknown(to, table, known.columns, columns);
+    else to.found({ table, detail: `${rows.length} rows of a table that this program does not know` });
     for (const cells of known ? rows : []) {
       const row = Object.fromEntries(columns.map((column, index) => [column, cells[index]]));
       const { closed = [], why, ...rest } = known.read(to, row);
@@ -523,6 +530,7 @@ function groupsOf(parts) {
 function writeVault(to, { manifest, keys }) {
   const { vault, row, number: snapshot, at: takenAt } = manifest;
   const { keys: _list, name, description, ...columns } = row;
+  nameUnknown(to, "vaults", VAULT_COLUMNS, Object.keys(row));
   makeFolder(to.folder, "items");
   const webhooks = [];
   for (const group of groupsOf(manifest.parts)) {

@@ -26,9 +26,6 @@ export const KEYS_MAX = 16;
 /** The characters of the id of the newest key, with which the list begins. */
 export const KEY_ID_LENGTH = 36;
 
-/** The characters of its number, with the blanks around it. */
-export const KEY_NUMBER_LENGTH = 5;
-
 /**
  * Returns the id of the newest key. For a damaged list, returns the same text as `substr` in SQL: it counts code points and stops
  * at the first NUL. A code point takes at most two UTF-16 units.

@@ -136,14 +136,17 @@ const STAGES: Readonly<Record<Exclude<BackupState["stage"], "done">, (ports: Por
   },
 };
 
-/** Fails with `not_restored` if the database was never used and the bucket has backups, which have to be restored first. */
+/**
+ * A database that was never used has nothing to back up: a backup of it would take the number of another one that is restored into it. Fails
+ * with `not_restored` if the bucket has backups, which have to be restored first.
+ */
 async function beginJob({ store }: Ports, state: BackupState): Promise<Next> {
   if (state.input.vault !== undefined) return ok({ state: { ...state, stage: "vaults" } });
   const numbers = await listBackupNumbers(store.backups, REGISTRY);
   if (!numbers.ok) return numbers;
-  const used = numbers.value.length === 0 ? ok(true) : await isInUse(store.db);
+  const used = await isInUse(store.db);
   if (!used.ok) return used;
-  if (!used.value) return fail("not_restored");
+  if (!used.value) return numbers.value.length > 0 ? fail("not_restored") : ok({ state: { ...state, stage: "done" } });
   const counted = await countVaults(store.db);
   return counted.ok ? ok({ state: { ...state, stage: "vaults", total: counted.value } }) : counted;
 }

@@ -65,7 +65,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
   },
   skip: (state, { detail, kind }) => (state.target && state.registry ? steppedTo(leaveOut(state, detail ?? kind)) : undefined),
   explain(state, { kind, detail, missingKey }) {
-    if (kind !== "backup_damaged" || detail === undefined) return [];
+    if ((kind !== "backup_damaged" && kind !== "backup_too_new") || detail === undefined) return [];
     const what = missingKey === undefined ? (detail.startsWith("part ") ? "part_wrong" : "manifest_wrong") : "key_removed";
     const { vault = REGISTRY } = state.target ?? {};
     return [findingOf(fault(what, { vault }, detail))];

@@ -96,6 +96,7 @@ const failures = {
   range: [416, text("The range lies beyond the file")],
   encoding: [415, text("Content-Encoding is not supported: send the body as it is")],
   backup_damaged: [422, (_, detail) => `The backup is refused: ${detail}`],
+  backup_too_new: [422, (_, detail) => `A newer release wrote this backup, and is needed to read it: ${detail}`],
   rate: [429, text("Too many requests: try again later"), 10],
   internal: [500, text("Internal Server Error")],
   integrity: [500, text("integrity: a stored record is damaged or was moved, and cannot be decrypted")],

@@ -6,7 +6,6 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
-export const YEAR = 365 * DAY;
 
 /** The first time that RFC 3339 cannot write: the year 10000 in Unix milliseconds. */
 export const TIME_END = 253_402_300_800_000;

@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
+import { REGISTRY } from "../../src/model/backup.ts";
+import { sha256 } from "../../src/store/backup/part.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { changeManifest, loseEverything, objectsIn, restore } from "../support/restores.ts";
@@ -60,6 +62,23 @@ const change = (key: string) => () => {
 const part = () => largestOf([...parts]);
 const hash = () => part().slice(-64);
 
+const ofVault = () => ({ vault, number: 2 });
+const ofRegistry = () => ({ vault: REGISTRY, number: 1 });
+
+async function addColumnToVault(): Promise<void> {
+  const { manifest } = await newestOf(vault);
+  await changeManifest(ofVault(), { row: { ...manifest.row, colour: "red" } });
+}
+
+/** Adds a part with a head of this format and one more line to the newest snapshot. */
+const addPart = (format: number, line: string) => async () => {
+  const { manifest } = await newestOf(vault);
+  const text = new TextEncoder().encode(`${JSON.stringify({ format, deployment: manifest.deployment, vault })}\n${line}\n`);
+  const ref = { sha256: await sha256(text), bytes: text.length, rows: 0 };
+  await env.BACKUPS.put(`vaults/${vault}/parts/${ref.sha256}`, text);
+  await changeManifest(ofVault(), { parts: [...manifest.parts, ref] });
+};
+
 describe("a restore refuses and names", () => {
   it("a part that is truncated, exchanged, of another vault, changed or missing", async () => {
     const foreign = largest(`vaults/${other}/parts/`);
@@ -86,7 +105,7 @@ describe("a restore refuses and names", () => {
     );
   });
 
-  it("a manifest that is changed, truncated, continued, of another number or vault, or of a newer release", async () => {
+  it("a manifest that is changed, truncated, continued, or of another number or vault", async () => {
     const second = `manifest 2 of ${vault}`;
     expect(await refusal(change(snapshot(vault, 2)))).toContain(`${second} is not authentic`);
     expect(await refusal(cut(snapshot(vault, 2)))).toContain(`${second} is truncated`);
@@ -94,7 +113,26 @@ describe("a restore refuses and names", () => {
       expect(await refusal(extend(snapshot(vault, 2), text))).toContain(`${second} is truncated, or continues`);
     expect(await refusal(replace(snapshot(vault, 2), snapshot(vault)))).toContain(`${second} is that of another snapshot`);
     expect(await refusal(replace(snapshot(vault, 2), snapshot(other)))).toContain(`${second} is that of another snapshot`);
-    expect(await refusal(() => changeManifest({ vault, number: 2 }, { schema: 99 }))).toContain("was made by a newer release");
+  });
+
+  it.each<[what: string, damage: () => Promise<unknown>, detail: string]>([
+    ["a manifest of a later format", () => changeManifest(ofVault(), { format: 2 }), "manifest 2 of VAULT has the format 2"],
+    ["a schema", () => changeManifest(ofVault(), { schema: 99 }), "snapshot 2 of VAULT has the schema 99"],
+    ["a column of the vault", addColumnToVault, "snapshot 2 of VAULT has the column vaults.colour"],
+    ["a part of a later format, whatever its lines are", addPart(2, "later"), "has the format 2"],
+    ["a table", addPart(1, '{"table":"notes","columns":["id"],"rows":[]}'), "has the table notes"],
+    ["a column", addPart(1, '{"table":"items","columns":["id","pinned"],"rows":[]}'), "has the column items.pinned"],
+  ])("%s that only a newer release knows", async (_, damage, detail) => {
+    const message = await refusal(damage);
+    expect(message).toContain(detail.replace("VAULT", vault));
+  });
+
+  it.each<[what: string, damage: () => Promise<unknown>, detail: string]>([
+    ["format", () => changeManifest(ofRegistry(), { format: 2 }), "manifest 1 of the registry has the format 2"],
+    ["schema", () => changeManifest(ofRegistry(), { schema: 99 }), "snapshot 1 of the registry has the schema 99"],
+  ])("a registry of a later %s, although the bucket has an older one", async (_, damage, detail) => {
+    expect(await refusal(damage, { dryRun: true })).toContain(detail);
+    expect(await refusal(damage, {})).toContain(detail);
   });
 
   it("a snapshot that is not the one of the registry", async () => {

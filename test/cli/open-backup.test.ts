@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { createHmac, hkdfSync } from "node:crypto";
+import { createHmac, hash, hkdfSync } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -334,6 +334,15 @@ describe("a whole backup is refused, and nothing is written", () => {
     }
   });
 
+  it("with a part of a later format, whatever its lines are", async () => {
+    const copy = copyOf();
+    const text = Buffer.from('{"format":2}\nlater\n');
+    const ref = { sha256: hash("sha256", text), bytes: text.length, rows: 0 };
+    writeFileSync(join(copy, "vaults", REGISTRY, "parts", ref.sha256), text);
+    signedAgain(copy, REGISTRY, (manifest) => ({ ...manifest, parts: [...manifest.parts, ref] }));
+    expectRefused(await openBackup(copy, [], KEYS), "has format 2, and this program reads up to format 1");
+  });
+
   it("with an authentic manifest of a vault that the registry does not name", async () => {
     const copy = signedAgain(copyOf(), world.sample.vaults[0], (manifest) => ({ ...manifest, at: 1 }));
     expectRefused(await openBackup(copy, [], KEYS), "is not the one that the registry names");
@@ -367,6 +376,19 @@ describe("a whole backup is refused, and nothing is written", () => {
     expect(one).toMatchObject(ends(2, "exists already"));
     expect(filesBelow(output)).toEqual(["mine"]);
   });
+});
+
+it("a column of a vault that only a newer release knows is named, and the rest is written", async () => {
+  const [vault] = world.sample.vaults;
+  const copy = signedAgain(copyOf(), vault, (manifest) => ({ ...manifest, row: { ...manifest.row, colour: "red" } }));
+  const sha256 = hash("sha256", readFileSync(join(copy, "vaults", vault, "00000001.manifest")));
+  signedAgain(copy, REGISTRY, (manifest) => ({
+    ...manifest,
+    snapshots: manifest.snapshots.map((one: any) => (one.vault === vault ? { ...one, sha256 } : one)),
+  }));
+  const one = await openBackup(copy, [], KEYS);
+  expect(one).toMatchObject(ends(7, "table vaults: columns that this program does not know: colour"));
+  expect(existsSync(join(one.output, "vaults", vault, "vault.json"))).toBe(true);
 });
 
 it.each([

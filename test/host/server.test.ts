@@ -268,6 +268,14 @@ describe("a directory in which a server has stored an Item", () => {
     expect(stored()).toEqual(before);
   });
 
+  it("whose database the system does not let it open is refused with a look at its permissions, not with a restore", async () => {
+    const directory = copyOfUsed();
+    rmSync(databaseOf(directory));
+    mkdirSync(databaseOf(directory));
+    const text = expect.stringContaining("Look at the owner and the permissions");
+    expect(await check(directory.data)).toEqual({ code: 1, text });
+  });
+
   it.each<[string, (directory: Directory) => void, string[], string]>([
     ["whose ROOT_KEYS are other ones", changeRootKeys, [], "keys:"],
     ["with a setting that is malformed", () => undefined, ["--set", "VERSIONS_KEPT=many"], "VERSIONS_KEPT is not a number"],

@@ -141,6 +141,19 @@ describe("an earlier key", () => {
     expect(await keyNumbersOf(vault)).toEqual([2, 1]);
   });
 
+  it("stays while a text has a form of a later release, which may need the key", async () => {
+    const { vault, items, call } = await freshVault();
+    await call("POST", items, { body: LOGIN });
+    await renewKey(vault);
+    for (const header of [Uint8Array.of(2, 1, 2), Uint8Array.of(1, 2, 2)]) {
+      for (const each of COLUMNS) await moveTo(vault, each, 2);
+      const later = "UPDATE items SET details = ?1 || substr(details, 5) WHERE vault_id = ?2";
+      await env.DB.prepare(later).bind(header.toBase64(), vault).run();
+      await runHourly();
+      expect(await keyNumbersOf(vault)).toEqual([2, 1]);
+    }
+  });
+
   it("comes back with no commit that read the vault before the key left", async () => {
     const full = await fullVault();
     await renewKey(full.vault);

@@ -1631,6 +1631,7 @@ export type ErrorKind =
   | "range"
   | "encoding"
   | "backup_damaged"
+  | "backup_too_new"
   | "rate"
   | "internal"
   | "integrity"

@@ -26,6 +26,7 @@ const DETAILS: Readonly<Partial<Record<FailureKind, string>>> = {
   ambiguous: "<parts>",
   backup_newer: "<what>",
   backup_damaged: "<what and why>",
+  backup_too_new: "<what>",
   misconfigured: "<the fault>",
   method_not_allowed: "<methods>",
   body_too_large: "<limit>",

@@ -61,7 +61,7 @@ export async function loadNewest(bucket: Bucket, keyring: Keyring, vault: string
   return number === undefined ? fail("backup_not_found") : loadManifest(bucket, keyring, { vault, number });
 }
 
-/** Loads a part that a manifest names. Fails with `backup_damaged`, also if the part is missing, and with `unavailable`. */
+/** Loads a part that a manifest names. Fails as `parsePart` does, with `backup_damaged` if the part is missing, and with `unavailable`. */
 export async function loadPart(bucket: Bucket, owner: PartOwner, ref: PartRef): Promise<Result<Part>> {
   const text = await loadBytes(bucket, partKey(owner.vault, ref.sha256));
   if (!text.ok) return text;

@@ -1,8 +1,8 @@
 import type { Keyring } from "../../crypto/keyring.ts";
 import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
-import { BACKUP_FORMAT, type Manifest } from "../../model/backup.ts";
+import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Failure } from "../../model/failure.ts";
-import { ok, type Refusal, type Result } from "../../model/result.ts";
+import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { sha256 } from "./part.ts";
 
 /** The text of a manifest: a line of JSON, and a line with the id of a root key and the MAC of the first line under it. */
@@ -24,16 +24,17 @@ export async function presentManifest({ active }: Keyring, manifest: Manifest): 
 
 /**
  * Parses and authenticates the text of a manifest. It has to name the vault and number of its key in the bucket. Fails with `backup_damaged`,
- * whose detail names the manifest and the fault. The failure has `missingKey` if ROOT_KEYS lacks the root key.
+ * whose detail names the manifest and the fault, and with `backup_too_new`. The failure has `missingKey` if ROOT_KEYS lacks the root key.
  */
 export async function parseManifest(
   { keys }: Keyring,
   backup: Pick<Manifest, "vault" | "number">,
   text: Uint8Array,
 ): Promise<Result<OpenManifest>> {
+  const name = `manifest ${backup.number} of ${backup.vault === REGISTRY ? "the registry" : backup.vault}`;
   const refused = (fault: string, data: Pick<Failure, "missingKey"> = {}): Refusal => ({
     ok: false,
-    failure: { kind: "backup_damaged", detail: `manifest ${backup.number} of ${backup.vault} ${fault}`, ...data },
+    failure: { kind: "backup_damaged", detail: `${name} ${fault}`, ...data },
   });
   const [line = "", signature = "", ...rest] = new TextDecoder().decode(text).split("\n");
   const [key = "", mac = ""] = signature.split(" ");
@@ -42,9 +43,10 @@ export async function parseManifest(
   const isNamed = /^[\w-]{1,32}$/.test(key);
   if (!root && isNamed) return refused(`needs the root key ${key}, which ROOT_KEYS does not have`, { missingKey: key });
   if (!root) return refused("needs a root key, which ROOT_KEYS does not have");
-  if (!(await isMacOf(root, line, mac))) return refused("is not authentic");
+  if (!(await isMacOf(root, line, mac)))
+    return refused(`is not authentic: it was changed, or ROOT_KEYS has another root key with the id ${key}`);
   const manifest = JSON.parse(line) as Manifest;
-  if (manifest.format > BACKUP_FORMAT) return refused("was written by a newer release");
+  if (manifest.format > BACKUP_FORMAT) return fail("backup_too_new", `${name} has the format ${manifest.format}`);
   if (manifest.vault !== backup.vault || manifest.number !== backup.number) return refused("is that of another snapshot");
   return ok({ manifest, sha256: await sha256(text), rootKey: key });
 }

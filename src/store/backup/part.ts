@@ -26,29 +26,29 @@ export async function presentPart(owner: PartOwner, part: Part): Promise<{ reado
 
 /**
  * Parses the text of a part that a manifest names. The manifest is authenticated and has the hash of the text, so a text with this hash is
- * trusted. Fails with `backup_damaged`, whose detail names the part and the fault.
+ * trusted. Fails with `backup_damaged`, whose detail names the part and the fault, and with `backup_too_new`.
  */
 export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array): Promise<Result<Part>> {
   const refused = (fault: string) => fail("backup_damaged", `part ${ref.sha256} ${fault}`);
   if (text.length !== ref.bytes) return refused(`has ${text.length} bytes instead of ${ref.bytes}`);
   if ((await sha256(text)) !== ref.sha256) return refused("has another content than its manifest says");
-  const { head, tables } = linesOf(new TextDecoder().decode(text));
-  if (head.format > BACKUP_FORMAT) return refused("was written by a newer release");
+  const [first, ...lines] = splitLines(new TextDecoder().decode(text));
+  const head = JSON.parse(first) as Head;
+  // Before the other lines: a later format may have lines of another form.
+  if (head.format > BACKUP_FORMAT) return fail("backup_too_new", `part ${ref.sha256} has the format ${head.format}`);
   if (head.deployment !== owner.deployment) return refused("belongs to another deployment");
   if (head.vault !== owner.vault) return refused("belongs to another vault");
-  return ok({ tables });
+  return ok({ tables: lines.map(parseTable) });
 }
 
-/** Parses the lines of a part. Throws for any other text. */
-function linesOf(text: string): Part & { readonly head: Head } {
-  const [first = "", ...lines] = text.trimEnd().split("\n");
-  return { head: JSON.parse(first) as Head, tables: lines.map((line) => JSON.parse(line) as TableRows) };
-}
+const splitLines = (text: string) => text.trimEnd().split("\n") as [string, ...string[]];
+
+const parseTable = (line: string) => JSON.parse(line) as TableRows;
 
 /** Parses a part without checks. Returns `undefined` for any other text. */
 export function readPart(text: string): Part | undefined {
   try {
-    const { tables } = linesOf(text);
+    const tables = splitLines(text).slice(1).map(parseTable);
     return tables.every(({ columns, rows }) => Array.isArray(columns) && Array.isArray(rows)) ? { tables } : undefined;
   } catch {
     return undefined;

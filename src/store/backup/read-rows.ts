@@ -15,7 +15,7 @@ import {
   sliceOfVault,
   textBytes,
 } from "../tables/slices.ts";
-import { backedUpIn, columnsOfKind, type NamedTable, tableOf } from "../tables/tables.ts";
+import { backedUpIn, columnsOfKind, type NamedTable, tableOf, TABLES } from "../tables/tables.ts";
 
 /**
  * Reads the rows of a vault for its backup, in slices. A slice is one D1 call and thus one transaction: all its rows are from one moment. So
@@ -141,7 +141,8 @@ export const keysAfter = (name: SourceName, id: string): Keys =>
 const AFTER_ALL = "\u{10FFFF}";
 
 const SQL = {
-  vault: "SELECT * FROM vaults WHERE id = ?1",
+  // Not *: a later schema may have columns whose values only a later release restores.
+  vault: `SELECT ${Object.keys(TABLES.vaults.columns).join(", ")} FROM vaults WHERE id = ?1`,
   log: `
     SELECT count(*) AS entries, EXISTS (SELECT 1 FROM activity WHERE vault_id = ?1 AND sequence = ?2 AND at = ?3) AS known
     FROM activity WHERE vault_id = ?1 AND sequence > ?2

@@ -3,6 +3,7 @@ import type { Cursor } from "../../model/cursor.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
+import { SCHEMA } from "../d1/schema.ts";
 import { type BackupStore, listFolder, loadManifest, lostParts } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { backupContent } from "./object-keys.ts";
@@ -142,7 +143,7 @@ type Beginning = "deleted" | { readonly unchanged: OpenManifest } | VaultBackup;
 
 /**
  * Begins the backup of a vault. A backup is also made of an unchanged vault if its newest backup is under another root key than the active
- * one, lacks contents, or has lost an object. Fails with `unavailable`.
+ * one, lacks contents, has lost an object, or has a later schema, as after a rollback. Fails with `unavailable`.
  */
 export async function beginVault(store: BackupStore, vault: string, isFull: boolean): Promise<Result<Beginning>> {
   const [newest, read] = [await findNewest(store, vault), await readVault(store.db, vault)];
@@ -159,7 +160,7 @@ async function isUnchanged(
   { manifest, rootKey }: OpenManifest,
   slice: Slice,
 ): Promise<boolean> {
-  if (rootKey !== active.id || manifest.deployment !== slice.deployment) return false;
+  if (rootKey !== active.id || manifest.deployment !== slice.deployment || manifest.schema > SCHEMA.newest) return false;
   if (JSON.stringify(manifest.row) !== JSON.stringify(slice.row)) return false;
   const { ref } = await presentPart({ deployment: slice.deployment, vault: manifest.vault }, { tables: slice.ofVault });
   return manifest.parts.at(-1)?.sha256 === ref.sha256 && !manifest.parts.some(({ missing }) => missing !== undefined);

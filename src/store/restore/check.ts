@@ -2,21 +2,14 @@ import { newestKeyId } from "../../crypto/key-list.ts";
 import { bytesOfParts, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Existing, RestoreRequest, Skipped } from "../../model/restore.ts";
 import { fail, ok, type Result, type Refusal } from "../../model/result.ts";
-import {
-  type BackupStore,
-  loadManifest,
-  loadPartSizes,
-  lostParts,
-  findOpen,
-  listBackupNumbers,
-  loadNewest,
-} from "../backup/load.ts";
+import { type BackupStore, loadManifest, loadPartSizes, lostParts, listBackupNumbers, loadNewest } from "../backup/load.ts";
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import type { Store } from "../d1/database.ts";
 import { SCHEMA } from "../d1/schema.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
+import { TABLES } from "../tables/tables.ts";
 import { type VaultRow, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { type Known, loadKnown } from "./mark.ts";
 
@@ -35,7 +28,7 @@ export interface Checked extends Pick<OpenManifest, "manifest" | "sha256"> {
 }
 
 /**
- * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkOrigin` and `openVaultRow` do, with `backup_newer`,
+ * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkSchema`, `checkOrigin` and `openVaultRow` do, with `backup_newer`,
  * with `backup_damaged`, also if the bucket lacks a part, and with `unavailable`.
  */
 export async function checkRestore(store: BackupStore, request: RestoreRequest): Promise<Result<Checked>> {
@@ -46,6 +39,8 @@ export async function checkRestore(store: BackupStore, request: RestoreRequest):
   const chosen = await chooseBackup(store, store.backups, vault, snapshot ?? begun);
   if (!chosen.ok) return chosen;
   const { manifest, sha256, skipped } = chosen.value;
+  const readable = checkSchema(manifest);
+  if (!readable.ok) return readable;
   const goesOn = known.value.begun?.manifest === sha256;
   const checked = vault === REGISTRY ? checkEmpty(known.value, goesOn) : checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
@@ -89,8 +84,11 @@ async function checkParts(backups: Bucket, manifest: Manifest): Promise<Result<u
 
 /** Chooses the backup to restore, and checks whether it can be restored. */
 
-const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: string): Refusal =>
-  fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
+const refused = (
+  { vault, number }: Pick<Manifest, "vault" | "number">,
+  fault: string,
+  kind: "backup_damaged" | "backup_too_new" = "backup_damaged",
+): Refusal => fail(kind, `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
 
 /**
  * Returns the manifest of a backup, by number or, for `undefined`, the newest one. Fails with `backup_not_found`; with `backup_damaged`, also
@@ -115,23 +113,23 @@ export async function chooseBackup(
 }
 
 /**
- * Returns the newest registry that is authentic and names vaults. After the loss of a database, a new database may have written registries
- * without vaults, or under another root key. The skipped registries are returned with the reason. If no registry qualifies, the newest number
- * is returned. Fails with `unavailable`.
+ * Returns the newest registry that names vaults, and the newer ones, which have none: a new database may have written them after the loss of the
+ * old one. Without such a registry, returns the newest one. A registry that cannot be read is not skipped, because the older ones are out of
+ * date: fails as `loadManifest` does.
  */
 async function findRegistry(
   keyring: Store["keyring"],
   backups: Bucket,
   numbers: readonly number[],
 ): Promise<Result<{ readonly number: number | undefined; readonly skipped: readonly Skipped[] }>> {
-  const found = await findOpen(numbers, async (number) => {
+  const skipped: Skipped[] = [];
+  for (const number of numbers.toReversed()) {
     const open = await loadManifest(backups, keyring, { vault: REGISTRY, number });
     if (!open.ok) return open;
-    return (open.value.manifest.snapshots?.length ?? 0) > 0 ? ok(number) : fail("backup_damaged", "it has no vaults");
-  });
-  if (!found.ok) return found;
-  const { newest, skipped } = found.value;
-  return ok(newest === undefined ? { number: numbers.at(-1), skipped: [] } : { number: newest, skipped });
+    if ((open.value.manifest.snapshots?.length ?? 0) > 0) return ok({ number, skipped });
+    skipped.push({ snapshot: number, reason: "it has no vaults" });
+  }
+  return ok({ number: numbers.at(-1), skipped: [] });
 }
 
 async function compareWithRegistry(
@@ -151,12 +149,15 @@ async function compareWithRegistry(
   return ok(found);
 }
 
+/** Checks that the schema of this release has every column of a backup. Fails with `backup_too_new`. */
+export const checkSchema = (manifest: Manifest): Result<undefined> =>
+  manifest.schema > SCHEMA.newest ? refused(manifest, `has the schema ${manifest.schema}`, "backup_too_new") : ok(undefined);
+
 /**
- * Checks that this release and this deployment can restore a backup. For a backup of another deployment, the id of the vault must be free, or
+ * Checks that this deployment can restore a backup. For a backup of another deployment, the id of the vault must be free, or
  * its vault must have the data keys of the backup. Without the id of this deployment a backup counts as its own. Fails with `backup_damaged`.
  */
 export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): Result<undefined> {
-  if (manifest.schema > SCHEMA.newest) return refused(manifest, "was made by a newer release");
   const isOfOther = deployment !== null && manifest.deployment !== deployment;
   if (isOfOther && vault && vault.newest_key !== newestKeyId(String(manifest.row?.["keys"])))
     return refused(
@@ -168,12 +169,13 @@ export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): R
 
 /**
  * Checks that ROOT_KEYS has the root key of the vault, and that it decrypts the vault's keys. Returns the row of the vault. Fails with
- * `backup_damaged`, whose detail names the root key.
+ * `backup_damaged`, whose detail names the root key, and with `backup_too_new`.
  */
 export async function openVaultRow(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
   const row = manifest.row as unknown as KeyRow | undefined;
-  const named = Object.keys(row ?? {}).every((column) => /^[a-z_]+$/.test(column));
-  if (row?.id !== manifest.vault || !named) return refused(manifest, "has no row of its vault");
+  if (row?.id !== manifest.vault) return refused(manifest, "has no row of its vault");
+  const later = Object.keys(row).find((column) => !Object.hasOwn(TABLES.vaults.columns, column));
+  if (later !== undefined) return refused(manifest, `has the column vaults.${later}`, "backup_too_new");
   if (!store.keyring.keys.has(row.root_key_id))
     return refused(manifest, `needs the root key ${row.root_key_id}, which ROOT_KEYS does not have`);
   const keys = await openKeys(store, row);

@@ -1,29 +1,32 @@
-import type { Manifest } from "../../model/backup.ts";
+import { type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
 import { beginPhase, type Position } from "../../model/restore.ts";
-import { ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import { contentsOfPart, copyContents } from "../backup/contents.ts";
 import { loadPart } from "../backup/load.ts";
 import { fault, findingOf } from "../checks/fault.ts";
 import { contentKey } from "../contents/object-keys.ts";
+import { unknownNames } from "../tables/tables.ts";
 import { NO_CONTENTS, type RestorePorts, type Step, type Stepped } from "./step.ts";
 
 /**
- * The first phase: it loads every part and compares its hash, and copies the contents that FILES does not have. It does not change the vault. A dry
+ * The first phase: it loads every part, checks its hash and the names of its tables and columns, and copies the contents that FILES does not have. It does not change the vault. A dry
  * run ends with it. The phase `bucket` asks the bucket again, because a sweep that began before the restore may have deleted contents since.
  */
 
 /** Contents that the coordinator records in one call. */
 const RECORDED_CONTENTS_MAX = 50;
 
-/** Checks one part, and copies its contents as far as the calls of the step go. Fails with `backup_damaged` or `unavailable`. */
+/** Checks one part, and copies its contents as far as the calls of the step go. Fails as `loadPart`, and with `backup_too_new` for unknown names. */
 export async function contentsStep(ports: RestorePorts, { manifest, position }: Step): Promise<Result<Stepped>> {
   const { dryRun } = ports.input;
   const ref = manifest.parts[position.part];
   if (!ref) return ok({ position: nextPhase(position, dryRun) });
   const part = await loadPart(ports.store.backups, manifest, ref);
   if (!part.ok) return part;
+  const [later] = unknownNames(manifest.vault === REGISTRY ? "registry" : "vault", part.value);
+  if (later !== undefined) return fail("backup_too_new", `part ${ref.sha256} has ${later}`);
   const left = contentsOfPart(manifest.vault, part.value).slice(position.index);
   const brought = await bringContents(ports, manifest, left);
   if (!brought.ok) return brought;

@@ -1,16 +1,15 @@
 import { type Cell, type Part, REGISTRY, type TableRows } from "../../model/backup.ts";
 import { beginPhase, type Position } from "../../model/restore.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { ok, type Result } from "../../model/result.ts";
 import { loadPart } from "../backup/load.ts";
 import { isImpossible } from "../checks/parts.ts";
 import { holdsTime } from "../tables/numbers.ts";
-import { columnsInVault } from "../tables/slices.ts";
-import { backedUpColumns, backedUpIn } from "../tables/tables.ts";
+import { backedUpColumns, tableOf } from "../tables/tables.ts";
 import type { RestorePorts, Step, Stepped } from "./step.ts";
 
 /**
  * The third phase: writes the next groups of rows of one part, as far as the calls of the step go. Each row is in one group, so the groups of
- * a step may take effect in any order. Fails with `backup_damaged`, as `writeStep` does, or with `unavailable`.
+ * a step may take effect in any order. Fails as `loadPart` and as `writeStep` do.
  */
 export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<Stepped>> {
   const { manifest, position } = step;
@@ -24,12 +23,10 @@ export async function rowsStep(ports: RestorePorts, step: Step): Promise<Result<
   let { index } = position;
   for (; index < groups.length && (index === position.index || !ports.isSpent()); index++) {
     const group = groups[index]!;
-    const statements =
-      manifest.vault === REGISTRY
-        ? registryStatements(store.db, group, store.now)
-        : rowStatements(store.db, manifest.vault, group);
-    if (!statements.ok) return fail("backup_damaged", `part ${ref.sha256}: ${statements.failure.detail}`);
-    const written = await write(statements.value);
+    const isRegistry = manifest.vault === REGISTRY;
+    const written = await write([
+      isRegistry ? insertInRegistry(store.db, group, store.now) : insertInVault(store.db, manifest.vault, group),
+    ]);
     if (!written.ok) return written;
   }
   const rowsLeftOut = position.rowsLeftOut + possible.rowsLeftOut;
@@ -70,21 +67,14 @@ const CONFLICT: Readonly<Record<string, string>> = {
   activity: "ON CONFLICT (vault_id, id) DO UPDATE SET sequence = excluded.sequence, at = excluded.at",
 };
 
-const TABLES_OF_BACKUP = backedUpIn("vault");
-
-/** Returns the statements of a group of rows of a vault. Fails with `backup_damaged` for a table or column that the schema does not have. */
-function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D1PreparedStatement[]> {
-  const table = TABLES_OF_BACKUP.find(({ name }) => name === group.table);
-  if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
-  const known = columnsInVault(table);
-  const unknown = group.columns.find((column) => !known.includes(column));
-  if (unknown !== undefined) return fail("backup_damaged", `the column ${unknown} of ${group.table} is not known`);
+/** Inserts rows of a vault. The phase `contents` has checked the names of the table and its columns. */
+function insertInVault(db: D1Database, vault: string, group: RowGroup): D1PreparedStatement {
   const values = group.columns.map((_, index) => `value ->> ${index}`).join(", ");
   const conflict = CONFLICT[group.table];
   const sql = `
     INSERT ${conflict ? "" : "OR REPLACE"} INTO ${group.table} (vault_id, ${group.columns.join(", ")})
     SELECT ?1, ${values} FROM json_each(?2) WHERE true ${conflict ?? ""}`;
-  return ok([db.prepare(sql).bind(vault, JSON.stringify(group.rows))]);
+  return db.prepare(sql).bind(vault, JSON.stringify(group.rows));
 }
 
 /**
@@ -93,22 +83,15 @@ function rowStatements(db: D1Database, vault: string, group: RowGroup): Result<D
  */
 const RESTORED_TOKENS = { into: "ended_tokens", added: { ended_at: "min(value ->> 'expires_at', ?2)" } };
 
-const TABLES_OF_REGISTRY = backedUpIn("registry");
-
-/**
- * Returns the statements of a group of rows of the registry. They replace no row. `now` is in Unix milliseconds. Fails with `backup_damaged`
- * for a table that no release has in the registry.
- */
-function registryStatements(db: D1Database, group: RowGroup, now: number): Result<D1PreparedStatement[]> {
-  const table = TABLES_OF_REGISTRY.find(({ name }) => name === group.table);
-  if (!table) return fail("backup_damaged", `the table ${group.table} is not known`);
-  const { into, added } = table.name === "tokens" ? RESTORED_TOKENS : { into: table.name, added: {} };
-  const columns = backedUpColumns(table);
+/** Inserts rows of the registry, and replaces none. `now` is in Unix milliseconds. */
+function insertInRegistry(db: D1Database, group: RowGroup, now: number): D1PreparedStatement {
+  const { into, added } = group.table === "tokens" ? RESTORED_TOKENS : { into: group.table, added: {} };
+  const columns = backedUpColumns(tableOf(group.table)!);
   const rows = group.rows.map((row) => Object.fromEntries(group.columns.map((column, index) => [column, row[index]])));
   const names = [...columns, ...Object.keys(added)].join(", ");
   const values = [...columns.map((column) => `value ->> '${column}'`), ...Object.values(added)].join(", ");
   const sql = `INSERT INTO ${into} (${names}) SELECT ${values} FROM json_each(?1) WHERE ?2 > 0 ON CONFLICT DO NOTHING`;
-  return ok([db.prepare(sql).bind(JSON.stringify(rows), now)]);
+  return db.prepare(sql).bind(JSON.stringify(rows), now);
 }
 
 /**

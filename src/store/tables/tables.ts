@@ -1,3 +1,4 @@
+import type { Part } from "../../model/backup.ts";
 import { DEPLOYMENT_TABLES } from "./deployment-tables.ts";
 import type { ColumnKind, Kind, Table } from "./table.ts";
 import { VAULT_TABLES } from "./vault-tables.ts";
@@ -68,6 +69,19 @@ export type TableInParts = {
 /** Returns the columns of a row that a backup has. */
 export const backedUpColumns = ({ columns, backup }: Table): string[] =>
   Object.keys(columns).filter((column) => !("without" in backup && backup.without?.includes(column)));
+
+/**
+ * Returns the names of tables and columns in a part that this release does not have: a newer release wrote the part. `where` is the kind of its
+ * backup.
+ */
+export function unknownNames(where: "vault" | "registry", { tables }: Part): string[] {
+  const known = backedUpIn(where);
+  return tables.flatMap(({ table: name, columns }) => {
+    const table = known.find((one) => one.name === name);
+    if (!table) return `the table ${name}`;
+    return columns.filter((column) => !Object.hasOwn(table.columns, column)).map((column) => `the column ${name}.${column}`);
+  });
+}
 
 /** Returns the tables whose rows are in backups. */
 export const backedUpIn = (where: "vault" | "registry"): NamedTable[] =>

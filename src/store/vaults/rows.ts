@@ -1,5 +1,4 @@
-import { KEY_ID_LENGTH, KEY_NUMBER_LENGTH, newestKeyId, parseKeyList } from "../../crypto/key-list.ts";
-import { HEADER_AND_NONCE_LENGTH } from "../../crypto/seal.ts";
+import { KEY_ID_LENGTH, newestKeyId, parseKeyList } from "../../crypto/key-list.ts";
 import { unwrapVaultKeys, type VaultKeys, type WrappedKeys } from "../../crypto/vault-keys.ts";
 import { openText, sealText } from "../../crypto/vault-seal.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
@@ -27,9 +26,6 @@ export const isAsRead = (also = "true"): string => `EXISTS (
 /** ?1 to ?5 of `isAsRead`. */
 export const valuesAsRead = ({ id, contentVersion, attributeVersion, updatedAt, dataKeyId }: Vault) =>
   [id, contentVersion, attributeVersion, updatedAt, dataKeyId] as const;
-
-/** SQL: the id and the number of the newest key, and the header and the nonce of its wrapped data key. They reveal nothing about the key. */
-export const NEWEST_KEY_NONCE = `substr(vaults.keys, 1, ${KEY_ID_LENGTH + KEY_NUMBER_LENGTH + HEADER_AND_NONCE_LENGTH})`;
 
 /** The sealed name of a vault, with the version that is part of its associated data. */
 export const NAME_COLUMNS = "vaults.name, vaults.attribute_version";

@@ -7,6 +7,7 @@ import { keptSince } from "../backup/prune.ts";
 import { fault, type Fault, namedBackup } from "../checks/fault.ts";
 import { checkPart, checkVaultRow } from "../checks/parts.ts";
 import { contentKey } from "../contents/object-keys.ts";
+import { unknownNames } from "../tables/tables.ts";
 import { openKeys, type VaultRow } from "../vaults/rows.ts";
 import { checkEach, type Contents } from "./contents.ts";
 import { DONE, type Position, type Slice, type VerifyPorts } from "./run.ts";
@@ -83,6 +84,9 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
     const damaged = fault("part_wrong", { ...place, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
     return ok({ faults: [...faults, damaged], checked: {}, after: afterOf({ ...skip, bytes: DAMAGED }) });
   }
+  const later = unknownNames(vault === REGISTRY ? "registry" : "vault", part.value);
+  if (progress.content === 0 && progress.chunk === 0)
+    faults.push(...later.map((name) => fault("part_wrong", { ...place, id: ref.sha256 }, `only a newer release has ${name}`)));
   const rows = await checkPart({ store, vault, keys: keys.value }, manifest.number, part.value);
   const contents = await checkCopies(ports, manifest, rows.files.slice(progress.content), progress.chunk);
   if (!contents.ok) return contents;

@@ -49,7 +49,8 @@ function listen(context: BrowserContext): void {
   const add = (problem: string): unknown => watched.get(context)!.problems.push(problem);
   context.on("console", (message) => {
     const problem = presentMessage(message);
-    const isLate = problem.startsWith(FAILED_REQUEST) && !watched.get(context)!.requested.has(message.location().url);
+    const { url } = message.location();
+    const isLate = problem.startsWith(FAILED_REQUEST) && !LOCAL.test(url) && !watched.get(context)!.requested.has(url);
     if (!isLate && !isUsual(problem)) add(problem);
   });
   context.on("weberror", (error) => add(`error: ${error.error().stack ?? error.error().message}`));

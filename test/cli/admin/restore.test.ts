@@ -23,11 +23,18 @@ const listed = (text: string) =>
       : [[{ registry: REGISTRY, vault: VAULT, other: OTHER }[whose]!, Number(number), key] as const];
   });
 
+const manifestUnder = (key: string): string => `{}\n${key} ${"0".repeat(64)}\n`;
+
+/** An answer of the service with the bytes of an object. */
+const bytesOf = (text: string): Answered => ({
+  raw: (reply) => reply.setHeader("Request-Id", VAULT).setHeader("Content-Type", "application/octet-stream").end(text),
+});
+
 /** Writes the manifests of a text, and contents. */
 const backupOf = (manifests: string, contents: readonly string[] = []): string =>
   folderOf(
     Object.fromEntries([
-      ...listed(manifests).map(([vault, number, key]) => [nameOf(vault, number), `{}\n${key} ${"0".repeat(64)}\n`]),
+      ...listed(manifests).map(([vault, number, key]) => [nameOf(vault, number), manifestUnder(key)]),
       ...contents.map((key) => [key, "x"]),
     ]),
   );
@@ -60,13 +67,17 @@ interface Service {
   readonly refuses?: (key: string) => 413 | 422 | undefined;
 }
 
-/** Starts a service with the root key k2, which refuses manifests of k1. `stored`: the keys that were stored in the bucket. */
+/**
+ * Starts a service with the root key k2, which refuses manifests of k1, and whose bucket has manifests under k2. `stored`: the keys that were
+ * stored in the bucket.
+ */
 async function serve({ known = [], answer = () => ({ body: jobOf() }), refuses = () => undefined }: Service = {}) {
   const stored: string[] = [];
   const { env, requests } = await startApi(({ name, url, body }) => {
     if (name === "POST /v1/admin/jobs") return answer(JSON.parse(body));
     if (name === "GET /v1/admin/jobs") return { body: [] };
     if (name === "GET /v1/admin/backups/objects") return { body: { objects: known.map((key) => ({ key, size: 1 })) } };
+    if (name === "GET /v1/admin/backups/object") return bytesOf(manifestUnder("k2"));
     const key = new URL(url, "http://host").searchParams.get("key")!;
     const isOfOtherKey = body.includes("\nk1 ");
     const status = isOfOtherKey ? 422 : refuses(key);
@@ -80,13 +91,12 @@ async function serve({ known = [], answer = () => ({ body: jobOf() }), refuses =
 describe("admin restore --from", () => {
   it.each<[string, Service, manifests: string, args: string, expected: string, ...words: (string | RegExp)[]]>([
     [
-      "leaves out snapshots of a root key that was removed, names each, and copies the others",
+      "leaves out older snapshots of a root key that was removed, names each, and copies the others",
       {},
-      "registry 1 k2, registry 2 k1, vault 1 k2, vault 2 k1",
+      "registry 1 k1, registry 2 k2, vault 1 k1, vault 2 k2",
       "",
-      "registry 1, vault 1",
-      /Skipped backup 2: .* needs the root key k1/,
-      /Left out \S+0002.manifest: .* needs the root key k1/,
+      "registry 2, vault 2",
+      /Left out \S+0001.manifest: .* needs the root key k1/,
     ],
     [
       "continues a copy that was interrupted after the newest snapshot",
@@ -133,21 +143,36 @@ describe("admin restore --from", () => {
     const { stored, restore } = await serve({ refuses: (key) => (key === nameOf(id, number) ? 422 : undefined) });
     const folder = backupOf("registry 1 k2, registry 2 k2, vault 1 k2, vault 2 k2");
     const ran = await restore("--from", folder, "--yes", ...args);
-    expect(ran).toMatchObject(ends(0, /(Left out \S+|Skipped backup 2): .* is not authentic/));
+    expect(ran).toMatchObject(ends(0, /Left out \S+: .* is not authentic/));
     expect(stored).toHaveLength(args.includes(VAULT) ? 1 : 3);
     const bytes = stored.reduce((sum, key) => sum + statSync(join(folder, key)).size, 0);
     expect(ran.stderr).toContain(`Copied ${stored.length} object${stored.length === 1 ? "" : "s"} (${bytes} bytes)`);
   });
 
   it.each([
-    ["the backup needs a root key that ROOT_KEYS does not have", "registry 2 k1", "--snapshot 2", 1, "needs the root key k1"],
-    ["the vault needs a root key that ROOT_KEYS does not have", "vault 3 k1", `--vault ${VAULT}`, 1, "needs the root key k1"],
-    ["the service refuses the snapshot of the vault", "vault 1 k2", `--vault ${VAULT}`, 1, "is not authentic"],
+    ["the newest backup cannot be read, and an older one can", "registry 1 k2, registry 2 k1", "", 5, "needs the root key k1"],
+    ["the backup needs a root key that ROOT_KEYS does not have", "registry 2 k1", "--snapshot 2", 5, "needs the root key k1"],
+    ["the vault needs a root key that ROOT_KEYS does not have", "vault 3 k1", `--vault ${VAULT}`, 5, "needs the root key k1"],
+    ["the service refuses the snapshot of the vault", "vault 1 k2", `--vault ${VAULT}`, 5, "is not authentic"],
     ["the folder has nothing of the vault", "vault 1 k2", `--vault ${OTHER}`, 4, "has no backup of the vault 6f2b6f0e"],
   ])("ends when %s", async (_, manifests, args, code, words) => {
-    const { restore } = await serve({ refuses: () => 422 });
+    const { restore, requests } = await serve({ refuses: () => 422 });
     expect(await restore("--from", backupOf(manifests), "--yes", ...wordsOf(args))).toMatchObject(ends(code, words));
+    expect(requests.map(({ name }) => name)).not.toContain("POST /v1/admin/jobs");
   });
+
+  it.each([
+    ["everything", REGISTRY, "registry 1 k1", ""],
+    ["a vault", VAULT, "vault 1 k1", `--vault ${VAULT}`],
+  ])(
+    "restores nothing when the bucket has another backup under the number of the folder's: %s",
+    async (_, id, manifests, args) => {
+      const { stored, requests, restore } = await serve({ known: [nameOf(id, 1)] });
+      const ran = await restore("--from", backupOf(manifests), "--yes", ...wordsOf(args));
+      expect(ran).toMatchObject(ends(5, "has another backup with the number 1"));
+      expect([stored, requests.map(({ name }) => name)]).toEqual([[], expect.not.arrayContaining(["POST /v1/admin/jobs"])]);
+    },
+  );
 });
 
 const unreadable = { kind: "row_unreadable", table: "files", vault: VAULT, file: OTHER, detail: "d", repairable: false };

@@ -32,11 +32,11 @@ export async function ask(io: Io, question: string, { hidden = false, instead = 
   }
 }
 
-/** Asks before an act that cannot be undone. Throws a CliError unless the user says yes or `yes` is set. */
-export async function confirm(io: Io, question: string, yes = false): Promise<void> {
+/** Asks before an act that cannot be undone. Throws a CliError unless the user says yes or `yes` is set. `stays` ends its message. */
+export async function confirm(io: Io, question: string, yes = false, stays = "nothing was changed"): Promise<void> {
   if (yes) return;
   const answer = await ask(io, `${question} [y/N] `, { instead: "Add --yes." });
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError("Canceled: nothing was changed");
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(`Canceled: ${stays}`);
 }
 
 /** A secret: typed without being shown, or all of stdin when that is no terminal, without a line break at its end. */

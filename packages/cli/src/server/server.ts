@@ -150,16 +150,19 @@ async function faultsOf({ worker }: Host, variables: Readonly<Record<string, str
   return dependencies.filter(({ service, status }) => status !== "ACTIVE" && !(service === "schema" && isPending));
 }
 
+const DAMAGED = "It is damaged: restore a backup into an empty directory (docs/server.md).";
+const FORBIDDEN = "Look at the owner and the permissions of the directory and its files.";
+
+/** By the primary result code of SQLite: READONLY, CORRUPT, CANTOPEN and NOTADB. */
+const HINTS_OF_SQLITE: Readonly<Record<number, string>> = { 8: FORBIDDEN, 11: DAMAGED, 14: FORBIDDEN, 26: DAMAGED };
+
 /** Failures of the start in words. */
 function failureOf(error: unknown, { data, listen }: ServerSettings): unknown {
   if ((error as Error).name === "OperatorError") return new CliError((error as Error).message, { exit: "conflict" });
   const { code = "", errcode = 0, message } = error as { code?: string; errcode?: number; message: string };
   if (code === "ERR_SQLITE_ERROR")
     return new CliError(`The database in ${data} cannot be used: ${message}`, {
-      hint:
-        errcode === 11 || errcode === 26
-          ? "It is damaged: restore a backup into an empty directory (docs/server.md)."
-          : "Look at the disk.",
+      hint: HINTS_OF_SQLITE[errcode & 0xff] ?? "Look at the disk.",
     });
   if ((error as NodeJS.ErrnoException).syscall === "listen")
     return new CliError(`Cannot listen on ${listen.host}:${listen.port}: ${reasonOf(error)}`, {

@@ -69,6 +69,6 @@ export const backupDescriptions = {
     answers: {
       200: { description: "Whether the object was stored.", content: json("StoredObject", { stored: true }) },
     },
-    errors: ["backup_damaged"],
+    errors: ["backup_damaged", "backup_too_new"],
   },
 } satisfies Partial<Descriptions>;

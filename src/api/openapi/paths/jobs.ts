@@ -26,6 +26,7 @@ export const jobDescriptions = {
       "backup_not_found",
       "backup_newer",
       "backup_damaged",
+      "backup_too_new",
       "job_exists",
       "uncertain",
       "version_skew",

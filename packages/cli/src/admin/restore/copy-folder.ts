@@ -42,6 +42,7 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   const known = await listKnown(client);
   const objects = all.filter(({ key }) => !known.has(key));
   const source = all.findLast(({ key }) => isManifest(key, vault ?? REGISTRY, snapshot));
+  if (source && known.has(source.key)) await checkSame(client, folder, source);
   const wordsOf = (some: readonly StoredObject[]) =>
     `${plural(some.length, "object")} (${plural(bytesOf(some), "byte")}) of ${folder} into the bucket of backups`;
   if (dryRun) {
@@ -52,16 +53,8 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   }
   if (objects.length === 0) return true;
   await confirm(io, `Copy ${wordsOf(objects)}?`, yes);
-  // A restore of everything takes an older backup when the service refuses the newest.
-  const needed = vault === undefined && snapshot === undefined ? undefined : source;
-  const refused = await uploadAll({ io, client, folder }, objects, needed);
-  for (const { object, reason } of refused)
-    await tell(
-      io,
-      isManifest(object.key, REGISTRY)
-        ? describeSkipped(numberOf(object.key), reason)
-        : `Left out ${object.key}: ${printable(reason)}`,
-    );
+  const refused = await uploadAll({ io, client, folder }, objects, source);
+  for (const { object, reason } of refused) await tell(io, `Left out ${object.key}: ${printable(reason)}`);
   const copied = objects.filter((object) => !refused.some((one) => one.object === object));
   await tell(io, `Copied ${wordsOf(copied)}`);
   return true;
@@ -74,8 +67,16 @@ const isManifest = (key: string, vault: string, snapshot = numberOf(key)): boole
 
 const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
-/** Reports a newer backup that is not restored. */
-export const describeSkipped = (number: number, reason: string): string => `Skipped backup ${number}: ${printable(reason)}`;
+/** Throws a CliError if the bucket has another manifest than the folder under the key of the manifest to restore. */
+async function checkSame(client: Client, folder: string, { key }: StoredObject): Promise<void> {
+  const { data } = await client.call("GET /v1/admin/backups/object", { query: { key } });
+  const stored = Buffer.from(await data.arrayBuffer());
+  if (stored.equals(await readFile(join(folder, key)))) return;
+  throw new CliError(`The bucket has another backup with the number ${numberOf(key)} than ${folder}`, {
+    exit: "conflict",
+    hint: "Restore into a new service, before it makes a backup of its own. Or restore single vaults with --vault.",
+  });
+}
 
 /** An object that the service refused as damaged, or as larger than a request may be, and why. */
 interface RefusedObject {

@@ -11,7 +11,7 @@ import { tell } from "../../output/format.ts";
 import { runJob } from "../jobs/run-job.ts";
 import { findingsOf, hasEnded, listJobs, type Restored } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
-import { copyFolder, describeSkipped } from "./copy-folder.ts";
+import { copyFolder } from "./copy-folder.ts";
 import type { RESTORE_OPTIONS } from "./table.ts";
 
 /** The attributes of the job (contract 21.20). Absent attributes are not sent. */
@@ -35,11 +35,15 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   if (from !== undefined) await requireFolder("--from", from);
   const client = await connect();
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
-  if (from !== undefined && !(await copyFolder({ io, client, folder: from }, { vault, snapshot, yes, dryRun }))) return EXIT.ok;
-  if (!dryRun) await confirm(io, `Restore ${subjectOf({ vault, item })}?`, yes);
+  if (from !== undefined) {
+    const copy = () => copyFolder({ io, client, folder: from }, { vault, snapshot, yes, dryRun });
+    if (!(await explainRefusal(io, { vault, dryRun: dryRun || undefined }, copy))) return EXIT.ok;
+  }
+  const stays = from === undefined ? "nothing was changed" : "nothing was restored, and the copied backups stay in the bucket";
+  if (!dryRun) await confirm(io, `Restore ${subjectOf({ vault, item })}?`, yes, stays);
   const wanted: Wanted = { vault, item, snapshot, overwrite: overwrite || undefined, dryRun: dryRun || undefined };
   const { restored, vaults, findings } = await run(io, client, wanted);
-  for (const one of restored.skipped ?? []) await tell(io, describeSkipped(one.snapshot, one.reason));
+  for (const one of restored.skipped ?? []) await tell(io, `Skipped backup ${one.snapshot}: ${printable(one.reason)}`);
   await tell(io, describe(wanted, restored, vaults));
   if (dryRun) await tell(io, "This is a dry run: nothing was changed");
   for (const finding of findings) await tell(io, printable(lineOf(finding)));
@@ -64,19 +68,23 @@ interface Ran {
   readonly findings: readonly Finding[];
 }
 
-/** Throws a CliError, with a hint for refusals of the service. */
-async function run(io: Io, client: Client, wanted: Wanted): Promise<Ran> {
-  const { vault, dryRun = false } = wanted;
-  try {
-    const unit = vault === undefined ? "vault" : "step";
+const run = (io: Io, client: Client, wanted: Wanted): Promise<Ran> =>
+  explainRefusal(io, wanted, async () => {
+    const unit = wanted.vault === undefined ? "vault" : "step";
     const json = { kind: "restore" as const, ...given(wanted) };
     const job = await runJob(io, client, { json, key: await keyOf(client, json), label: "restored", unit });
     return { restored: job.result!.restored!, vaults: job.progress.total, findings: await findingsOf(client, job) };
+  });
+
+/** Throws a CliError, with a hint for refusals of the service. */
+async function explainRefusal<T>(io: Io, { vault, dryRun }: Pick<Wanted, "vault" | "dryRun">, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.kind === "job_exists" || ![404, 409, 422, 507].includes(error.status))
       throw error;
     await tell(io, `${vault ?? "The backup"}: refused: ${printable(error.message)}`);
-    throw nothingRestored(dryRun, error.status);
+    throw nothingRestored(dryRun === true, error.status, vault);
   }
 }
 
@@ -107,12 +115,14 @@ function refusalOf({ room, vaults, items, kept, leftOut }: Restored): number | u
 }
 
 /** Returns the error. `status` is the status of the refusal. */
-function nothingRestored(dryRun: boolean, status: number): CliError {
+function nothingRestored(dryRun: boolean, status: number, vault?: string): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",
-    hint: HINTS[status] ?? "Try an older snapshot with --snapshot.",
+    hint: status === 409 && vault === undefined ? IN_USE : (HINTS[status] ?? "Try an older snapshot with --snapshot."),
   });
 }
+
+const IN_USE = "Restore single vaults with --vault, and --overwrite where they have changed. Or restore into a new service.";
 
 const HINTS: Readonly<Record<number, string>> = {
   404: "List what there is: `item-vault admin backup --list`.",
@@ -145,6 +155,6 @@ async function tellNext(io: Io, { vault, item }: Wanted, { vaults }: Restored): 
   if (item !== undefined) return tell(io, `Restored the item ${item}`);
   await tell(io, `Restored ${plural(vaults, "vault")}`);
   if (vault === undefined) await tell(io, "Tokens are not restored: issue new ones with `item-vault token create`.");
-  await tell(io, "Restored webhooks that no longer exist are paused: resume them when their receivers are ready.");
+  await tell(io, "Webhooks that the restore brought back are paused: resume them when their receivers are ready.");
   await tell(io, "Check the result with `item-vault admin verify`.");
 }

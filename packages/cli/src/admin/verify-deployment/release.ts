@@ -95,12 +95,17 @@ function firstOf(checks: readonly (readonly [at: string, value: unknown, check: 
 }
 
 const WORD = isText(/^[^\p{C}]{1,200}$/u, "a text of at most 200 characters");
-const HASHES = isRecord(isText(/^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal"));
+const HASH = isRecord(isText(/^[0-9a-f]{64}$/, "a SHA-256 in hexadecimal"));
+/** An empty list would compare nothing. */
+const HASHES: Check = (value, at) =>
+  isObject(value) && Object.keys(value).length === 0 ? fault(at, "an object with a hash") : HASH(value, at);
 const NAMES = isList(WORD);
 
+const FORMAT: Check = (value, at) =>
+  value === RELEASE_FORMAT ? undefined : fault(at, `${RELEASE_FORMAT}, the format that this program knows`);
+
 const RELEASE: Check = isShape({
-  format: (value, at) =>
-    value === RELEASE_FORMAT ? undefined : fault(at, `${RELEASE_FORMAT}, the format that this program knows`),
+  format: FORMAT,
   version: WORD,
   "commit?": isText(/^[0-9a-f]{40,64}$/, "the hash of a commit"),
   worker: isShape({
@@ -125,7 +130,8 @@ function parseRelease(text: string, path: string): Release {
   } catch {
     throw refusal("it is not JSON"); // the message of JSON.parse quotes the text
   }
-  const found = RELEASE(value, "");
+  // The format before the shape: a later format has other attributes.
+  const found = (isObject(value) && Object.hasOwn(value, "format") && FORMAT(value["format"], "format")) || RELEASE(value, "");
   if (found !== undefined) throw refusal(found);
   return value as Release;
 }

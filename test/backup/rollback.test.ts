@@ -1,0 +1,30 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { backUp, newestOf, snapshotsOf } from "../support/backup.ts";
+import { freshFile } from "../support/files.ts";
+import { changeManifest, restore } from "../support/restores.ts";
+
+/** Backups of a release after a later one has migrated the database and was rolled back. */
+
+it("a backup beside a column that only a later release knows lacks the column, and is restored (21.24)", async () => {
+  const { vault } = await freshFile();
+  for (const table of ["vaults", "items"]) await env.DB.exec(`ALTER TABLE ${table} ADD COLUMN later TEXT DEFAULT 'x'`);
+  await backUp(vault);
+  const { manifest, parts } = await newestOf(vault);
+  expect([Object.keys(manifest.row!), ...parts.flatMap(({ tables }) => tables.map(({ columns }) => columns))]).not.toContainEqual(
+    expect.arrayContaining(["later"]),
+  );
+  for (const table of ["vaults", "items"]) await env.DB.exec(`ALTER TABLE ${table} DROP COLUMN later`);
+  expect(await restore({ vault, overwrite: true })).toMatchObject({ status: 200, body: { state: "done", items: 1 } });
+});
+
+it("an unchanged vault gets another backup if its newest has a schema that the release cannot restore", async () => {
+  const { vault } = await freshFile();
+  await backUp(vault);
+  await backUp(vault);
+  expect(await snapshotsOf(vault)).toEqual([1]);
+  await changeManifest({ vault, number: 1 }, { schema: 99 });
+  await backUp(vault);
+  expect(await snapshotsOf(vault)).toEqual([1, 2]);
+  expect(await restore({ vault, dryRun: true })).toMatchObject({ status: 200, body: { snapshot: 2 } });
+});
