@@ -60,6 +60,13 @@ describe.each(LOSSES)("a row of the deployment that is %s", (_, sql) => {
   });
 });
 
+it("a database that was never used makes no backup, whose number another one would need that is restored into it", async () => {
+  await emptyBucket(env.BACKUPS);
+  await loseEverything();
+  expect(await backUpAll()).toMatchObject({ state: "done" });
+  expect(await snapshotsOf(REGISTRY)).toEqual([]);
+});
+
 describe("a database that was never used, beside a bucket with backups", () => {
   let vault: string;
   /** The number of the registry that has the vault. */

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
-import { sha256 } from "../../src/store/backup/part.ts";
+import { sha256 as hashOf } from "../../src/store/backup/part.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, pattern } from "../support/files.ts";
 import { changeManifest, loseEverything, objectsIn, restore } from "../support/restores.ts";
@@ -74,7 +74,7 @@ async function addColumnToVault(): Promise<void> {
 const addPart = (format: number, line: string) => async () => {
   const { manifest } = await newestOf(vault);
   const text = new TextEncoder().encode(`${JSON.stringify({ format, deployment: manifest.deployment, vault })}\n${line}\n`);
-  const ref = { sha256: await sha256(text), bytes: text.length, rows: 0 };
+  const ref = { sha256: await hashOf(text), bytes: text.length, rows: 0 };
   await env.BACKUPS.put(`vaults/${vault}/parts/${ref.sha256}`, text);
   await changeManifest(ofVault(), { parts: [...manifest.parts, ref] });
 };
