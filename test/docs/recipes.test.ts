@@ -67,7 +67,7 @@ describe("the recipes", () => {
 
   it.each(recipes)("$title: every place exists", ({ paths }) => {
     expect(paths.length).toBeGreaterThan(2);
-    const all = [...files.keys(), ...testFiles.keys(), ...vectors];
+    const all = [...files.keys(), ...sources.map(({ path }) => path), ...testFiles.keys(), ...vectors];
     expect(paths.filter((place) => !all.some((path) => isBelow(path, [place])))).toEqual([]);
   });
 

@@ -142,8 +142,8 @@ export async function loadSharedParts(
 type Beginning = "deleted" | { readonly unchanged: OpenManifest } | VaultBackup;
 
 /**
- * Begins the backup of a vault. A backup is also made of an unchanged vault if its newest backup is under another root key than the active
- * one, lacks contents, has lost an object, or has a later schema, as after a rollback. Fails with `unavailable`.
+ * Begins the backup of a vault. An unchanged vault gets a backup if its newest one is under a root key that is not active, lacks contents or
+ * an object, or has a later schema. Fails with `unavailable`.
  */
 export async function beginVault(store: BackupStore, vault: string, isFull: boolean): Promise<Result<Beginning>> {
   const [newest, read] = [await findNewest(store, vault), await readVault(store.db, vault)];

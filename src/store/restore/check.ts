@@ -113,7 +113,7 @@ export async function chooseBackup(
 }
 
 /**
- * Returns the newest registry that names vaults, and the newer ones, which have none: a new database may have written them after the loss of the
+ * Returns the newest registry that names vaults, and the newer ones without vaults. A new database may have written these after the loss of the
  * old one. Without such a registry, returns the newest one. A registry that cannot be read is not skipped, because the older ones are out of
  * date: fails as `loadManifest` does.
  */
