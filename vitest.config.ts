@@ -172,6 +172,7 @@ export default defineConfig({
         test: {
           name: "simulator",
           include: [`${SIMULATOR}/**/*.test.ts`],
+          setupFiles: `${SIMULATOR}/globals.ts`,
           execArgv: ["--disable-warning=ExperimentalWarning"], // node:sqlite
         },
       },

@@ -13,7 +13,7 @@ import { currentServing, keepServing } from "./serving.ts";
 
 /** The globals that the service uses, replaced for a run: time and randomness depend on the seed alone. */
 
-// The modules of the service use these methods as soon as they are loaded, so run-world.ts imports this file first, and run.ts imports that one first.
+// The modules of the service use these methods as soon as they are loaded. So this file is loaded first: by vitest.config.ts, or main.ts.
 addByteMethods();
 addMapMethods();
 addReaderMethods();

@@ -19,6 +19,7 @@ const [most = 300_000, first = 1] = process.argv.slice(2).map(Number);
 /** Runs every second seed, and sends each run to the main thread. */
 async function work({ thread, seeds }: { thread: number; seeds: number }): Promise<void> {
   registerService();
+  await import("./globals.ts");
   const { runSeed } = await import("./run.ts");
   const { runNear } = await import("./near.ts");
   for (let n = thread; n < seeds; n += THREADS) {
