@@ -15,7 +15,7 @@ const VAULTS_MAX = 50;
 const IS_NEEDED = TABLES_OF_VAULT.flatMap((table) =>
   columnsOfKind(table, "sealed").map(
     (column) =>
-      `EXISTS (SELECT 1 FROM ${table.name} WHERE vault_id = vaults.id AND substr(${column}, 1, ${HEADER_LENGTH}) NOT IN (SELECT value FROM json_each(earlier.value ->> 'others')))`,
+      `EXISTS (SELECT 1 FROM ${table.name} WHERE vault_id = vaults.id AND instr(earlier.value ->> 'others', substr(${column}, 1, ${HEADER_LENGTH})) = 0)`,
   ),
 ).join("\n    OR ");
 
@@ -39,7 +39,10 @@ export async function removeEarlierKeys(db: D1Database): Promise<void> {
     return list.slice(1).map((key) => ({
       vault: id,
       line: `\n${formatKeyList([key])}`,
-      others: list.filter((other) => other !== key).map(({ number }) => headerOf(number)),
+      others: list
+        .filter((other) => other !== key)
+        .map(({ number }) => headerOf(number))
+        .join(" "),
     }));
   });
   if (earlier.length > 0) must("remove earlier keys", await runBatch(db, db.prepare(SQL.remove).bind(JSON.stringify(earlier))));
