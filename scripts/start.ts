@@ -172,7 +172,7 @@ function loadSecrets(): ReturnType<typeof ensureSecrets> {
 }
 
 async function waitForServer(): Promise<void> {
-  for (let waited = 0; waited < 60_000; waited += 100) {
+  for (let waited = 0; waited < 120_000; waited += 100) {
     const ready = await fetch(`${base}/heartbeat`).then(
       (response) => response.ok,
       () => false,
@@ -181,7 +181,7 @@ async function waitForServer(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   stop();
-  exit("The server did not start within a minute.");
+  exit("The server did not start within two minutes. Run the same command again: it continues.");
 }
 
 /** Returns the message of /health about a malformed setting, with which the demo fails; `undefined` when the settings are well-formed. */

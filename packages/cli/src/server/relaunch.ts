@@ -18,7 +18,10 @@ const NO_DUMP = "echo 0 2>/dev/null >/proc/self/coredump_filter; ulimit -c 0";
 export function relaunchProtected(): void {
   if (process.execArgv.includes(PROTECTION)) return;
   if (process.platform === "win32" || process.execve === undefined)
-    throw new CliError("`item-vault server` needs Linux or macOS, and Node.js 24.21 or later", { exit: "usage" });
+    throw new CliError(
+      `\`item-vault server\` needs Linux or macOS, and Node.js 24.21 or later: this is Node.js ${process.versions.node}`,
+      { exit: "usage" },
+    );
   // Each sync of a file occupies a thread of the pool. glibc would keep freed memory for each thread.
   const { NODE_OPTIONS: _, ...own } = process.env;
   const environment = { ...own, UV_THREADPOOL_SIZE: "16", MALLOC_ARENA_MAX: "2" };
