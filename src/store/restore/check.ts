@@ -28,8 +28,8 @@ export interface Checked extends Pick<OpenManifest, "manifest" | "sha256"> {
 }
 
 /**
- * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkSchema`, `checkOrigin` and `openVaultRow` do, with `backup_newer`,
- * with `backup_damaged`, also if the bucket lacks a part, and with `unavailable`.
+ * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkBackupSchema`, `checkOrigin` and `openVaultRow` do,
+ * with `backup_newer`, with `backup_damaged`, also if the bucket lacks a part, and with `unavailable`.
  */
 export async function checkRestore(store: BackupStore, request: RestoreRequest): Promise<Result<Checked>> {
   const { vault, snapshot, overwrite } = request;
@@ -39,7 +39,7 @@ export async function checkRestore(store: BackupStore, request: RestoreRequest):
   const chosen = await chooseBackup(store, store.backups, vault, snapshot ?? begun);
   if (!chosen.ok) return chosen;
   const { manifest, sha256, skipped } = chosen.value;
-  const readable = checkSchema(manifest);
+  const readable = checkBackupSchema(manifest);
   if (!readable.ok) return readable;
   const goesOn = known.value.begun?.manifest === sha256;
   const checked = vault === REGISTRY ? checkEmpty(known.value, goesOn) : checkOrigin(known.value, manifest);
@@ -150,7 +150,7 @@ async function compareWithRegistry(
 }
 
 /** Checks that the schema of this release has every column of a backup. Fails with `backup_too_new`. */
-export const checkSchema = (manifest: Manifest): Result<undefined> =>
+export const checkBackupSchema = (manifest: Manifest): Result<undefined> =>
   manifest.schema > SCHEMA.newest ? refused(manifest, `has the schema ${manifest.schema}`, "backup_too_new") : ok(undefined);
 
 /**

@@ -11,14 +11,17 @@ import { unknownNames } from "../tables/tables.ts";
 import { NO_CONTENTS, type RestorePorts, type Step, type Stepped } from "./step.ts";
 
 /**
- * The first phase: it loads every part, checks its hash and the names of its tables and columns, and copies the contents that FILES does not have. It does not change the vault. A dry
- * run ends with it. The phase `bucket` asks the bucket again, because a sweep that began before the restore may have deleted contents since.
+ * The first phase: it loads every part, checks its hash and the names of its tables and columns, and copies the contents that FILES does not
+ * have. It does not change the vault. A dry run ends with it. The phase `bucket` asks the bucket again, because a sweep that began before the restore may have deleted contents since.
  */
 
 /** Contents that the coordinator records in one call. */
 const RECORDED_CONTENTS_MAX = 50;
 
-/** Checks one part, and copies its contents as far as the calls of the step go. Fails as `loadPart`, and with `backup_too_new` for unknown names. */
+/**
+ * Checks one part, and copies its contents as far as the calls of the step go. Fails as `loadPart` does, and with `backup_too_new` for a name that
+ * this release does not know.
+ */
 export async function contentsStep(ports: RestorePorts, { manifest, position }: Step): Promise<Result<Stepped>> {
   const { dryRun } = ports.input;
   const ref = manifest.parts[position.part];

@@ -14,7 +14,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
-import { checkOrigin, checkSchema, chooseBackup, openVaultRow } from "./check.ts";
+import { checkOrigin, checkBackupSchema, chooseBackup, openVaultRow } from "./check.ts";
 import { bringContents } from "./contents.ts";
 import { loadKnown } from "./mark.ts";
 import type { RestorePorts } from "./step.ts";
@@ -142,7 +142,7 @@ export async function checkItem(
   const chosen = await chooseBackup(store, store.backups, vault, snapshot);
   if (!chosen.ok) return chosen;
   const { manifest, sha256 } = chosen.value;
-  const readable = checkSchema(manifest);
+  const readable = checkBackupSchema(manifest);
   if (!readable.ok) return readable;
   const checked = checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
