@@ -73,9 +73,9 @@ Durable Objects is measured with D1 calls that take 30 ms more than locally. CPU
 
 ${operationsTable(usages)}
 
-The dollars are those of operations beyond what the plan includes. A read or denial includes its log entry, as if it were alone in its
-message and in the consumer's batch: many at once share both and cost less. References are resolved in one vault; each further vault has a log entry of its own. Rows written
-include the later deletion of log entries and versions. The rate limits cost nothing. Nightly backups are not included.
+The dollars are for operations beyond the plan. A read or denial includes its log entry, as if it were alone in its message and in the consumer's batch: many at
+once share both and cost less. References are resolved in one vault; each further vault has a log entry of its own. Rows written include the later deletion of
+log entries and versions. The rate limits cost nothing. Nightly backups are not included.
 
 **A month of a team on Workers Paid**, whose plan costs $5. A member is a person or a service. In a day one does, ${assumptions} (one
 member of ten listens all day). Each keeps ${STORED.d1} GB in D1 and ${STORED.r2} GB in R2.
