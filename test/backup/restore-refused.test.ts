@@ -2,10 +2,9 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { concat } from "../../src/crypto/bytes.ts";
 import { REGISTRY } from "../../src/model/backup.ts";
-import { sha256 as hashOf } from "../../src/store/backup/part.ts";
 import { backUp, backUpAll, newestOf, rowsInDatabase } from "../support/backup.ts";
 import { freshFile, pattern } from "../support/files.ts";
-import { changeManifest, loseEverything, objectsIn, restore } from "../support/restores.ts";
+import { addPart, changeManifest, loseEverything, objectsIn, restore } from "../support/restores.ts";
 import { client, freshVault, LOGIN, makeToken } from "../support/service.ts";
 
 /** What a restore refuses, by name, before anything of the vault is visible (contract 21.24). */
@@ -70,14 +69,7 @@ async function addColumnToVault(): Promise<void> {
   await changeManifest(ofVault(), { row: { ...manifest.row, colour: "red" } });
 }
 
-/** Adds a part with a head of this format and one more line to the newest snapshot. */
-const addPart = (format: number, line: string) => async () => {
-  const { manifest } = await newestOf(vault);
-  const text = new TextEncoder().encode(`${JSON.stringify({ format, deployment: manifest.deployment, vault })}\n${line}\n`);
-  const ref = { sha256: await hashOf(text), bytes: text.length, rows: 0 };
-  await env.BACKUPS.put(`vaults/${vault}/parts/${ref.sha256}`, text);
-  await changeManifest(ofVault(), { parts: [...manifest.parts, ref] });
-};
+const withPart = (format: number, line: string) => () => addPart(vault, format, line);
 
 describe("a restore refuses and names", () => {
   it("a part that is truncated, exchanged, of another vault, changed or missing", async () => {
@@ -119,9 +111,9 @@ describe("a restore refuses and names", () => {
     ["a manifest of a later format", () => changeManifest(ofVault(), { format: 2 }), "manifest 2 of VAULT has the format 2"],
     ["a schema", () => changeManifest(ofVault(), { schema: 99 }), "snapshot 2 of VAULT has the schema 99"],
     ["a column of the vault", addColumnToVault, "snapshot 2 of VAULT has the column vaults.colour"],
-    ["a part of a later format, whatever its lines are", addPart(2, "later"), "has the format 2"],
-    ["a table", addPart(1, '{"table":"notes","columns":["id"],"rows":[]}'), "has the table notes"],
-    ["a column", addPart(1, '{"table":"items","columns":["id","pinned"],"rows":[]}'), "has the column items.pinned"],
+    ["a part of a later format, whatever its lines are", withPart(2, "later"), "has the format 2"],
+    ["a table", withPart(1, '{"table":"notes","columns":["id"],"rows":[]}'), "has the table notes"],
+    ["a column", withPart(1, '{"table":"items","columns":["id","pinned"],"rows":[]}'), "has the column items.pinned"],
   ])("%s that only a newer release knows", async (_, damage, detail) => {
     const message = await refusal(damage);
     expect(message).toContain(detail.replace("VAULT", vault));

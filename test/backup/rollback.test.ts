@@ -2,7 +2,8 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { backUp, newestOf, snapshotsOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
-import { changeManifest, restore } from "../support/restores.ts";
+import { addPart, changeManifest, restore } from "../support/restores.ts";
+import { verifyAll } from "../verify/support/verify.ts";
 
 /** Backups of a release after a later one has migrated the database and was rolled back. */
 
@@ -27,4 +28,16 @@ it("an unchanged vault gets another backup if its newest has a schema that the r
   await backUp(vault);
   expect(await snapshotsOf(vault)).toEqual([1, 2]);
   expect(await restore({ vault, dryRun: true })).toMatchObject({ status: 200, body: { snapshot: 2 } });
+});
+
+it("a verify of backups names a part with a table or column that only a later release has", async () => {
+  const { vault } = await freshFile();
+  await backUp(vault);
+  await addPart(vault, 1, '{"table":"notes","columns":["id"],"rows":[]}');
+  await addPart(vault, 1, '{"table":"items","columns":["id","pinned"],"rows":[]}');
+  const { findings } = await verifyAll({ vault, backup: true });
+  expect(findings.map(({ kind, detail }) => [kind, detail])).toEqual([
+    ["part_wrong", "only a newer release has the table notes"],
+    ["part_wrong", "only a newer release has the column items.pinned"],
+  ]);
 });

@@ -7,6 +7,7 @@ import type { Finding } from "../../src/model/finding.ts";
 import { loadManifest } from "../../src/store/backup/load.ts";
 import { presentManifest } from "../../src/store/backup/manifest.ts";
 import { manifestKey, partKey } from "../../src/store/backup/object-keys.ts";
+import { sha256 } from "../../src/store/backup/part.ts";
 import { backupStore, newestOf, valueOf } from "./backup.ts";
 import { endOfJob, JOBS, serviceWith } from "./jobs.ts";
 import { admin, client, LOGIN, makeToken, makeVault, type Reply } from "./service.ts";
@@ -22,6 +23,15 @@ export async function changeManifest(
   const { keyring, backups } = await backupStore();
   const { manifest } = valueOf(await loadManifest(backups, keyring, place));
   await env.BACKUPS.put(manifestKey(as.vault, as.number), await presentManifest(keyring, { ...manifest, ...changes }));
+}
+
+/** Adds a part with a head of this format and one more line to the newest snapshot of a vault. */
+export async function addPart(vault: string, format: number, line: string): Promise<void> {
+  const { manifest } = await newestOf(vault);
+  const text = new TextEncoder().encode(`${JSON.stringify({ format, deployment: manifest.deployment, vault })}\n${line}\n`);
+  const ref = { sha256: await sha256(text), bytes: text.length, rows: 0 };
+  await env.BACKUPS.put(partKey(vault, ref.sha256), text);
+  await changeManifest({ vault, number: manifest.number }, { parts: [...manifest.parts, ref] });
 }
 
 /** A vault with one Item. */

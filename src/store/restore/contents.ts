@@ -1,4 +1,4 @@
-import { type Manifest, REGISTRY } from "../../model/backup.ts";
+import type { Manifest } from "../../model/backup.ts";
 import type { ContentAddress } from "../../model/file.ts";
 import type { Finding } from "../../model/finding.ts";
 import { beginPhase, type Position } from "../../model/restore.ts";
@@ -28,7 +28,7 @@ export async function contentsStep(ports: RestorePorts, { manifest, position }: 
   if (!ref) return ok({ position: nextPhase(position, dryRun) });
   const part = await loadPart(ports.store.backups, manifest, ref);
   if (!part.ok) return part;
-  const [later] = unknownNames(manifest.vault === REGISTRY ? "registry" : "vault", part.value);
+  const [later] = unknownNames(manifest.vault, part.value);
   if (later !== undefined) return fail("backup_too_new", `part ${ref.sha256} has ${later}`);
   const left = contentsOfPart(manifest.vault, part.value).slice(position.index);
   const brought = await bringContents(ports, manifest, left);

@@ -1,4 +1,4 @@
-import type { Part } from "../../model/backup.ts";
+import { type Part, REGISTRY } from "../../model/backup.ts";
 import { DEPLOYMENT_TABLES } from "./deployment-tables.ts";
 import type { ColumnKind, Kind, Table } from "./table.ts";
 import { VAULT_TABLES } from "./vault-tables.ts";
@@ -71,11 +71,11 @@ export const backedUpColumns = ({ columns, backup }: Table): string[] =>
   Object.keys(columns).filter((column) => !("without" in backup && backup.without?.includes(column)));
 
 /**
- * Returns the names of tables and columns in a part that this release does not have: a newer release wrote the part. `where` is the kind of its
- * backup.
+ * Returns the names of tables and columns in a part that this release does not have: a newer release wrote the part. `vault` is the owner of the
+ * part, or `REGISTRY`.
  */
-export function unknownNames(where: "vault" | "registry", { tables }: Part): string[] {
-  const known = backedUpIn(where);
+export function unknownNames(vault: string, { tables }: Part): string[] {
+  const known = backedUpIn(vault === REGISTRY ? "registry" : "vault");
   return tables.flatMap(({ table: name, columns }) => {
     const table = known.find((one) => one.name === name);
     if (!table) return `the table ${name}`;

@@ -84,14 +84,15 @@ export async function checkParts(ports: VerifyPorts, { vault, after }: Position)
     const damaged = fault("part_wrong", { ...place, id: ref.sha256 }, part.failure.detail ?? "the part is damaged");
     return ok({ faults: [...faults, damaged], checked: {}, after: afterOf({ ...skip, bytes: DAMAGED }) });
   }
-  const later = unknownNames(vault === REGISTRY ? "registry" : "vault", part.value);
-  if (progress.content === 0 && progress.chunk === 0)
-    faults.push(...later.map((name) => fault("part_wrong", { ...place, id: ref.sha256 }, `only a newer release has ${name}`)));
   const rows = await checkPart({ store, vault, keys: keys.value }, manifest.number, part.value);
   const contents = await checkCopies(ports, manifest, rows.files.slice(progress.content), progress.chunk);
   if (!contents.ok) return contents;
   const { next } = contents.value;
-  if (progress.content === 0 && progress.chunk === 0) faults.push(...rows.faults);
+  if (progress.content === 0 && progress.chunk === 0) {
+    const later = unknownNames(vault, part.value);
+    faults.push(...later.map((name) => fault("part_wrong", { ...place, id: ref.sha256 }, `only a newer release has ${name}`)));
+    faults.push(...rows.faults);
+  }
   const reached: Progress = next
     ? { ...progress, number: manifest.number, content: progress.content + next.index, chunk: next.chunk }
     : {

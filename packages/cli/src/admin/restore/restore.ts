@@ -35,13 +35,13 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   if (from !== undefined) await requireFolder("--from", from);
   const client = await connect();
   const vault = name === undefined ? undefined : await adminVaultIdOf(client, name);
+  const wanted: Wanted = { vault, item, snapshot, overwrite: overwrite || undefined, dryRun: dryRun || undefined };
   if (from !== undefined) {
     const copy = () => copyFolder({ io, client, folder: from }, { vault, snapshot, yes, dryRun });
-    if (!(await explainRefusal(io, { vault, dryRun: dryRun || undefined }, copy))) return EXIT.ok;
+    if (!(await explainRefusal(io, wanted, copy))) return EXIT.ok;
   }
   const stays = from === undefined ? "nothing was changed" : "nothing was restored, and the copied backups stay in the bucket";
   if (!dryRun) await confirm(io, `Restore ${subjectOf({ vault, item })}?`, yes, stays);
-  const wanted: Wanted = { vault, item, snapshot, overwrite: overwrite || undefined, dryRun: dryRun || undefined };
   const { restored, vaults, findings } = await run(io, client, wanted);
   for (const one of restored.skipped ?? []) await tell(io, `Skipped backup ${one.snapshot}: ${printable(one.reason)}`);
   await tell(io, describe(wanted, restored, vaults));
@@ -49,7 +49,7 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
   for (const finding of findings) await tell(io, printable(lineOf(finding)));
   if (restored.kept > 0) await tell(io, `${plural(restored.kept, "vault")} had been restored before`);
   const refusal = refusalOf(restored);
-  if (refusal) throw nothingRestored(dryRun, refusal);
+  if (refusal) throw nothingRestored(wanted, refusal);
   if (!dryRun) await tellNext(io, wanted, restored);
   if (!dryRun && restored.leftOut > 0) await tell(io, LEFT_OUT);
   if (!dryRun && findings.length > restored.leftOut) await tell(io, NOT_BROUGHT_BACK);
@@ -77,14 +77,14 @@ const run = (io: Io, client: Client, wanted: Wanted): Promise<Ran> =>
   });
 
 /** Throws a CliError, with a hint for refusals of the service. */
-async function explainRefusal<T>(io: Io, { vault, dryRun }: Pick<Wanted, "vault" | "dryRun">, act: () => Promise<T>): Promise<T> {
+async function explainRefusal<T>(io: Io, wanted: Wanted, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof ItemVaultError) || error.kind === "job_exists" || ![404, 409, 422, 507].includes(error.status))
       throw error;
-    await tell(io, `${vault ?? "The backup"}: refused: ${printable(error.message)}`);
-    throw nothingRestored(dryRun === true, error.status, vault);
+    await tell(io, `${wanted.vault ?? "The backup"}: refused: ${printable(error.message)}`);
+    throw nothingRestored(wanted, error.status);
   }
 }
 
@@ -115,7 +115,7 @@ function refusalOf({ room, vaults, items, kept, leftOut }: Restored): number | u
 }
 
 /** Returns the error. `status` is the status of the refusal. */
-function nothingRestored(dryRun: boolean, status: number, vault?: string): CliError {
+function nothingRestored({ vault, dryRun }: Wanted, status: number): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",
     hint: status === 409 && vault === undefined ? IN_USE : (HINTS[status] ?? "Try an older snapshot with --snapshot."),

@@ -66,19 +66,24 @@ const isRecord =
       ? firstOf(Object.entries(value).map(([name, entry]) => [pathOf(at, JSON.stringify(name)), entry, check]))
       : fault(at, "an object");
 
-/** Checks an object with exactly these attributes. An attribute whose name ends with `?` may be absent. */
+/**
+ * Checks an object with exactly these attributes, in their order: the format comes first, because a later one has other attributes. An attribute
+ * whose name ends with `?` may be absent.
+ */
 function isShape(attributes: Readonly<Record<string, Check>>): Check {
   const checks = new Map(Object.entries(attributes).map(([name, check]) => [name.replace(/\?$/, ""), check]));
-  const required = Object.keys(attributes).filter((name) => !name.endsWith("?"));
   return (value, at) => {
     if (!isObject(value)) return fault(at, "an object");
-    const missing = required.find((name) => !Object.hasOwn(value, name));
-    if (missing !== undefined) return `${pathOf(at, missing)} is missing`;
-    return firstOf(Object.entries(value).map(([name, entry]) => [pathOf(at, name), entry, checks.get(name) ?? isUnknown]));
+    for (const [name, check] of checks) {
+      const path = pathOf(at, name);
+      if (!Object.hasOwn(value, name) && !Object.hasOwn(attributes, `${name}?`)) return `${path} is missing`;
+      const found = Object.hasOwn(value, name) ? check(value[name], path) : undefined;
+      if (found !== undefined) return found;
+    }
+    const unknown = Object.keys(value).find((name) => !checks.has(name));
+    return unknown === undefined ? undefined : `${pathOf(at, unknown)} is unknown`;
   };
 }
-
-const isUnknown: Check = (_, at) => `${at} is unknown`;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -101,11 +106,9 @@ const HASHES: Check = (value, at) =>
   isObject(value) && Object.keys(value).length === 0 ? fault(at, "an object with a hash") : HASH(value, at);
 const NAMES = isList(WORD);
 
-const FORMAT: Check = (value, at) =>
-  value === RELEASE_FORMAT ? undefined : fault(at, `${RELEASE_FORMAT}, the format that this program knows`);
-
 const RELEASE: Check = isShape({
-  format: FORMAT,
+  format: (value, at) =>
+    value === RELEASE_FORMAT ? undefined : fault(at, `${RELEASE_FORMAT}, the format that this program knows`),
   version: WORD,
   "commit?": isText(/^[0-9a-f]{40,64}$/, "the hash of a commit"),
   worker: isShape({
@@ -130,8 +133,7 @@ function parseRelease(text: string, path: string): Release {
   } catch {
     throw refusal("it is not JSON"); // the message of JSON.parse quotes the text
   }
-  // The format before the shape: a later format has other attributes.
-  const found = (isObject(value) && Object.hasOwn(value, "format") && FORMAT(value["format"], "format")) || RELEASE(value, "");
+  const found = RELEASE(value, "");
   if (found !== undefined) throw refusal(found);
   return value as Release;
 }
