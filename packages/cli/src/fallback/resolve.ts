@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Options, Values } from "../frame/command.ts";
+import type { Values } from "../frame/command.ts";
 import { normalizedHost } from "../frame/connection.ts";
 import { describeDuration, secondsOf } from "../frame/duration.ts";
 import { CliError, failureOf } from "../frame/failure.ts";
@@ -8,14 +8,10 @@ import { beginsOtherwise, writeWholeFile } from "../frame/output-file.ts";
 import { printable } from "../frame/printable.ts";
 import { codeOf, reasonOf } from "../frame/reasons.ts";
 import type { Access } from "../frame/settings.ts";
+import type { FALLBACK_OPTIONS } from "./options.ts";
 import { MAGIC, openSnapshot, sealSnapshot } from "./sealed-file.ts";
 
 /** Values of an earlier run, for when the service does not answer. Nothing is stored unless the user asks for it. */
-
-export const FALLBACK_OPTIONS = {
-  fallback: { type: "string", value: "FILE", summary: "store the values encrypted, and use them if the service does not answer" },
-  "max-age": { type: "string", value: "DURATION", summary: "maximum age of these values (default: 24h)" },
-} as const satisfies Options;
 
 interface FallbackCall {
   readonly io: Io;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { link, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError, failureOf } from "./failure.ts";
@@ -32,7 +31,7 @@ export async function writeWholeFile(path: string, content: Content, { mode = 0o
   const existing = await stat(path).catch(() => undefined);
   if (existing && !existing.isFile()) return writeContent(path, "w", content, mode).catch(failWriting(path));
   if (existing && !force) throw exists(path);
-  const temporary = join(dirname(path), `.item-vault-${randomUUID()}`);
+  const temporary = join(dirname(path), `.item-vault-${crypto.randomUUID()}`);
   const release = removeAtSignal(temporary);
   try {
     await writeContent(temporary, "wx", content, mode);

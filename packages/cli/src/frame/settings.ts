@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -186,6 +185,7 @@ const isCommand = (value: unknown): boolean =>
 async function printedBy(command: readonly string[] | undefined): Promise<string | undefined> {
   if (!command) return undefined;
   const [program, ...args] = command as [string, ...string[]];
+  const { execFile } = await import("node:child_process"); // a tenth of the start of a command
   const { stdout } = await promisify(execFile)(program, args).catch(() => {
     throw new CliError(`The token command ${program} failed`, { exit: "denied" });
   });

@@ -1,4 +1,4 @@
-import { FALLBACK_OPTIONS } from "../fallback/resolve.ts";
+import { FALLBACK_OPTIONS } from "../fallback/options.ts";
 import { type Command, command, type Options } from "../frame/command.ts";
 import { FILE_OPTIONS } from "../frame/output-file.ts";
 

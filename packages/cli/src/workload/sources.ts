@@ -6,12 +6,10 @@ import { unreadable } from "../frame/paths.ts";
 import { ID_TOKEN_VARIABLE } from "../frame/settings.ts";
 import { BUILDKITE } from "./buildkite.ts";
 import { GITHUB } from "./github.ts";
-import { isJwt, type Source, type Workload } from "./workload.ts";
+import { isJwt, type Source, TOKEN_FILE, type Workload } from "./workload.ts";
 
 /** Finds out where a workload gets its token. */
 
-/** The path of a pod's projected token (kubernetes.io/docs/tasks/configure-pod-container/configure-service-account). */
-export const TOKEN_FILE = "/var/run/secrets/tokens/item-vault";
 const FILE_BYTES_MAX = 64 * 1024;
 
 const namedFile: Source = {

@@ -4,7 +4,7 @@ import type { Io } from "../frame/io.ts";
 import { ID_TOKEN_VARIABLE, type Service } from "../frame/settings.ts";
 import { FORMAT_OPTION } from "../output/format.ts";
 import type { Exchange } from "./exchange.ts";
-import { TOKEN_FILE } from "./sources.ts";
+import { TOKEN_FILE } from "./workload.ts";
 
 /** Options of the commands that exchange the token of a workload. */
 

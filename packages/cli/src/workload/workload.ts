@@ -32,6 +32,9 @@ export interface Source {
   readonly type: SubjectTokenType;
 }
 
+/** The path of a pod's projected token (kubernetes.io/docs/tasks/configure-pod-container/configure-service-account). */
+export const TOKEN_FILE = "/var/run/secrets/tokens/item-vault";
+
 /** The longest token. With the rest of the form it fits into 32 KiB, the most that the service takes. */
 const TOKEN_CHARACTERS_MAX = 24 * 1024;
 

@@ -1,0 +1,6 @@
+import type { Options } from "../frame/command.ts";
+
+export const FALLBACK_OPTIONS = {
+  fallback: { type: "string", value: "FILE", summary: "store the values encrypted, and use them if the service does not answer" },
+  "max-age": { type: "string", value: "DURATION", summary: "maximum age of these values (default: 24h)" },
+} as const satisfies Options;
