@@ -4,17 +4,17 @@
  * version reads it. A release that is stored is never changed.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recordRelease } from "../test/upgrade/support/record.ts";
-import { RELEASES, writeRelease } from "../test/upgrade/support/release.ts";
+import { isKept, RELEASES, writeRelease } from "../test/upgrade/support/release.ts";
 import { buildWorker, LOCAL } from "./wrangler.ts";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
 const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
 
-if (existsSync(join(RELEASES, version, "release.json"))) {
+if (isKept(version)) {
   console.error(`${RELEASES}/${version} exists. Set the version of the release in package.json first.`);
   process.exit(1);
 }

@@ -32,15 +32,20 @@ const KEPT_STATE = ["d1", "r2", "do"];
 
 const BUNDLE = "index.js";
 
+/** A `Release`. Compressed: it is long, and nobody reads it. */
+const RECORD = "record.json.gz";
+
+export const isKept = (version: string): boolean => existsSync(join(RELEASES, version, RECORD));
+
 /** The versions of the kept releases. */
 export const releases = (): string[] =>
   readdirSync(RELEASES, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && existsSync(join(RELEASES, entry.name, "release.json")))
+    .filter((entry) => entry.isDirectory() && isKept(entry.name))
     .map(({ name }) => name)
     .toSorted();
 
 export const readRelease = (version: string, kept = RELEASES): Release =>
-  JSON.parse(readFileSync(join(kept, version, "release.json"), "utf8"), purposeOf) as Release;
+  JSON.parse(gunzipSync(readFileSync(join(kept, version, RECORD))).toString(), purposeOf) as Release;
 
 /**
  * Stores a release. `build`: the folder of the built Worker. `state`: the folder of its state; no Worker may be running. `kept`: the folder
@@ -53,7 +58,7 @@ export function writeRelease(release: Release, build: string, state: string, kep
   for (const path of filesIn(join(folder, "state"))) if (path.endsWith(".sqlite")) compact(path);
   writeFileSync(join(folder, `${BUNDLE}.gz`), gzipSync(readFileSync(join(build, BUNDLE)), { level: 9 }));
   cpSync(join(build, "wrangler.toml"), join(folder, "wrangler.toml"));
-  writeFileSync(join(folder, "release.json"), `${JSON.stringify(release, null, 1)}\n`);
+  writeFileSync(join(folder, RECORD), gzipSync(JSON.stringify(release), { level: 9 }));
 }
 
 /** Bundles the sources into a new folder, as `item-vault admin deploy` uploads them where there is no checkout. */
