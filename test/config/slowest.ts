@@ -11,7 +11,8 @@ export class ByHarm extends BaseSequencer {
 
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files); // oxlint-disable-line unicorn/no-array-sort -- not the method of an array
-    return sorted.toSorted((a, b) => rankOf(a.moduleId) - rankOf(b.moduleId));
+    // A worker takes the next file only if that is of its project: otherwise vitest starts another worker, which loads the sources again.
+    return sorted.toSorted((a, b) => rankOf(a.moduleId) - rankOf(b.moduleId) || a.project.name.localeCompare(b.project.name));
   }
 }
 

@@ -51,6 +51,7 @@ const mended = (sound: Row, column: string): object => ({
   ...sound,
   ...(column.startsWith("quota") && { [column]: null }),
   ...(/^(restored|destroyed)$/.test(column) && { [column]: 0 }),
+  ...(column === "created" && { created: Number(sound["items"]) + Number(sound["deleted"]) }), // no row tells of an Item that was destroyed
   ...(column in TIMES && TIMES),
 });
 

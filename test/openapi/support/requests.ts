@@ -77,6 +77,7 @@ const bytes = (value: string): number => new TextEncoder().encode(value).length;
 const LIMIT: Readonly<Record<string, number>> = {
   title: LIMITS.title,
   name: LIMITS.title,
+  managedBy: LIMITS.title,
   references: LIMITS.reference,
 };
 
