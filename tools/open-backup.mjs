@@ -188,7 +188,7 @@ function openManifest(source, vault, number) {
   if (!timingSafeEqual(expected, Buffer.from(mac, "hex")))
     refused(`is not authentic: it was changed, or the root key ${key} of ROOT_KEYS is not the one that made it`);
   const manifest = JSON.parse(line);
-  if (manifest.format > FORMAT)
+  if (!(manifest.format <= FORMAT))
     refused(`has format ${manifest.format}, and this program reads up to format ${FORMAT}: use a newer one`);
   if (manifest.vault !== vault || manifest.number !== number) refused("is that of another snapshot");
   return { manifest, sha256: sha256(bytes) };
@@ -204,7 +204,7 @@ function openPart(source, { vault, deployment }, { sha256: name, bytes: size }) 
   const [first, ...lines] = bytes.toString().trimEnd().split("\n");
   const head = JSON.parse(first);
   // Before the other lines: a later format may have lines of another form.
-  if (head.format > FORMAT) refused(`has format ${head.format}, and this program reads up to format ${FORMAT}: use a newer one`);
+  if (!(head.format <= FORMAT)) refused(`has format ${head.format}, and this program reads up to format ${FORMAT}: use a newer one`);
   if (head.deployment !== deployment || head.vault !== vault) refused("belongs to another deployment or vault");
   return lines.map((line) => JSON.parse(line));
 }

@@ -22,7 +22,7 @@ import { holdsVault, type JobPorts, type KindOfJob, type Stepped } from "./kind.
 interface RestoreState {
   readonly input: RestoreInput;
   /** The vault or the registry to restore. Absent if the next vault has to be looked up. */
-  readonly target?: Pick<RestoreRequest, "vault" | "snapshot"> | undefined;
+  readonly target?: Pick<RestoreRequest, "vault" | "snapshot" | "named"> | undefined;
   /** The restore of the target, when it has begun. */
   readonly restore?: VaultRestore | ItemRestore | undefined;
   /** The registry, when that is done. */
@@ -184,7 +184,7 @@ async function nextVault({ store }: RestorePorts, state: RestoreState, registry:
   const open = await openChosen(store, registry);
   if (!open.ok) return open;
   const next = open.value.manifest.snapshots?.[state.done];
-  const after = next ? { target: { vault: next.vault, snapshot: next.number } } : { registry: undefined };
+  const after = next ? { target: { vault: next.vault, snapshot: next.number, named: next.sha256 } } : { registry: undefined };
   return ok({ state: { ...state, ...after } });
 }
 

@@ -18,6 +18,8 @@ export interface RestoreInput {
 /** The subject of a restore: one vault, or `REGISTRY` for data outside vaults. */
 export interface RestoreRequest extends Pick<RestoreInput, "snapshot" | "overwrite"> {
   readonly vault: string;
+  /** The SHA-256 of the manifest, in a restore of everything: the registry names it. */
+  readonly named?: string | undefined;
 }
 
 /** The state of the vault in the database: absent, deleted, not newer than the backup, or newer than the backup. */

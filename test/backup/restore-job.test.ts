@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { REGISTRY } from "../../src/model/backup.ts";
 import { partKey } from "../../src/store/backup/object-keys.ts";
 import { writeStep } from "../../src/store/jobs/step-fence.ts";
 import { untilLogged } from "../support/activity.ts";
@@ -190,6 +191,21 @@ describe("a restore of everything", () => {
     await env.BACKUPS.put(key, saved);
     expect((await restore({})).body).toMatchObject({ state: "done", vaults: 1, kept: body.vaults, leftOut: 0, findings: [] });
     expect(await stateOf(damaged)).toEqual(vaults[1]!.before);
+  });
+
+  it("leaves out a snapshot in place of the one that its registry names, also if a newer registry names a later one (21.24)", async () => {
+    const { vault } = await backedUp();
+    await backUpAll();
+    const { manifest } = await newestOf(REGISTRY);
+    const snapshots = manifest.snapshots!.map((one) => ({ ...one, number: one.number + 1 }));
+    const next = { vault: REGISTRY, number: manifest.number + 1 };
+    await changeManifest({ vault: REGISTRY, number: manifest.number }, { ...next, snapshots }, next);
+    await changeManifest({ vault, number: 1 }, { at: 1 });
+    await loseEverything();
+    const { body } = await restore({ snapshot: manifest.number });
+    const detail = expect.stringContaining("is not the one that the registry names");
+    expect(body).toMatchObject({ state: "done", leftOut: 1, findings: [{ kind: "vault_skipped", vault, detail }] });
+    expect(await rowOf(vault)).toBeNull();
   });
 
   it("is refused where the deployment has something, and changes nothing (21.20)", async () => {

@@ -109,19 +109,24 @@ describe("a restore refuses and names", () => {
 
   it.each<[what: string, damage: () => Promise<unknown>, detail: string]>([
     ["a manifest of a later format", () => changeManifest(ofVault(), { format: 2 }), "manifest 2 of VAULT has the format 2"],
-    ["a schema", () => changeManifest(ofVault(), { schema: 99 }), "snapshot 2 of VAULT has the schema 99"],
-    ["a column of the vault", addColumnToVault, "snapshot 2 of VAULT has the column vaults.colour"],
+    [
+      "a format that is no number",
+      () => changeManifest(ofVault(), { format: "v2" as never }),
+      "manifest 2 of VAULT has the format v2",
+    ],
+    ["a schema", () => changeManifest(ofVault(), { schema: 99 }), "manifest 2 of VAULT has the schema 99"],
+    ["a column of the vault", addColumnToVault, "manifest 2 of VAULT has the column vaults.colour"],
     ["a part of a later format, whatever its lines are", withPart(2, "later"), "has the format 2"],
     ["a table", withPart(1, '{"table":"notes","columns":["id"],"rows":[]}'), "has the table notes"],
     ["a column", withPart(1, '{"table":"items","columns":["id","pinned"],"rows":[]}'), "has the column items.pinned"],
   ])("%s that only a newer release knows", async (_, damage, detail) => {
     const message = await refusal(damage);
-    expect(message).toContain(detail.replace("VAULT", vault));
+    expect(message).toContain(`${detail.replace("VAULT", vault)}, which this release does not know`);
   });
 
   it.each<[what: string, damage: () => Promise<unknown>, detail: string]>([
     ["format", () => changeManifest(ofRegistry(), { format: 2 }), "manifest 1 of the registry has the format 2"],
-    ["schema", () => changeManifest(ofRegistry(), { schema: 99 }), "snapshot 1 of the registry has the schema 99"],
+    ["schema", () => changeManifest(ofRegistry(), { schema: 99 }), "manifest 1 of the registry has the schema 99"],
   ])("a registry of a later %s, although the bucket has an older one", async (_, damage, detail) => {
     expect(await refusal(damage, { dryRun: true })).toContain(detail);
     expect(await refusal(damage, {})).toContain(detail);

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { backUp, newestOf, snapshotsOf } from "../support/backup.ts";
 import { freshFile } from "../support/files.ts";
 import { addPart, changeManifest, restore } from "../support/restores.ts";
+import { admin } from "../support/service.ts";
 import { verifyAll } from "../verify/support/verify.ts";
 
 /** Backups of a release after a later one has migrated the database and was rolled back. */
@@ -27,7 +28,18 @@ it("an unchanged vault gets another backup if its newest has a schema that the r
   await changeManifest({ vault, number: 1 }, { schema: 99 });
   await backUp(vault);
   expect(await snapshotsOf(vault)).toEqual([1, 2]);
+  const { body } = await admin("GET", `/v1/admin/backups/vaults/${vault}`);
+  expect(body).toMatchObject([{ number: 2 }, { number: 1, broken: "backup_too_new" }]);
   expect(await restore({ vault, dryRun: true })).toMatchObject({ status: 200, body: { snapshot: 2 } });
+});
+
+it("a verify of backups names a snapshot with a schema that only a later release has", async () => {
+  const { vault } = await freshFile();
+  await backUp(vault);
+  await changeManifest({ vault, number: 1 }, { schema: 99 });
+  const { findings } = await verifyAll({ vault, backup: true });
+  const detail = `manifest 1 of ${vault} has the schema 99, which this release does not know`;
+  expect(findings).toMatchObject([{ kind: "manifest_wrong", detail }]);
 });
 
 it("a verify of backups names a part with a table or column that only a later release has", async () => {

@@ -1399,8 +1399,8 @@ export interface Snapshot {
   /** Only of the registry: the vaults that belong to it. */
   vaults?: number;
   missing?: string[];
-  /** The manifest is not authentic. */
-  broken?: "integrity";
+  /** Why the manifest cannot be read: it is not authentic, or a newer release wrote it. */
+  broken?: "integrity" | "backup_too_new";
 }
 
 /** A page of the vaults of the backups (contract 21.15). */

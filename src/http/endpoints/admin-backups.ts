@@ -20,7 +20,8 @@ async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBa
   return map(await loadBackups(buckets.value, vault, presentBackup), (json) => ({ json }));
 }
 
-function presentBackup(number: number, manifest: Manifest | undefined): Presented<Schemas.Snapshot> {
+function presentBackup(number: number, opened: Result<Manifest>): Presented<Schemas.Snapshot> {
+  const manifest = opened.ok ? opened.value : undefined;
   const missing = manifest && missingContentsOf(manifest);
   return {
     number,
@@ -29,7 +30,7 @@ function presentBackup(number: number, manifest: Manifest | undefined): Presente
     bytes: manifest && bytesOfParts(manifest.parts),
     vaults: manifest?.snapshots?.length,
     missing: missing?.length ? missing : undefined,
-    broken: manifest ? undefined : "integrity",
+    broken: opened.ok ? undefined : opened.failure.kind === "backup_too_new" ? "backup_too_new" : "integrity",
   };
 }
 

@@ -2,7 +2,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { isBackupKey, type Manifest, type Part, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { isId } from "../../model/ids.ts";
 import type { Skipped } from "../../model/restore.ts";
-import { fail, ok, type Result } from "../../model/result.ts";
+import { fail, map, ok, type Result } from "../../model/result.ts";
 import type { Bucket, ObjectHead, OpenObject } from "../buckets/bucket.ts";
 import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
 import { backupsOf, filesOf } from "../buckets/r2.ts";
@@ -146,13 +146,13 @@ export async function findOpen<T>(
 const LISTED_BACKUPS_MAX = 100;
 
 /**
- * Lists the newest backups of a vault, or of the registry, the newest first. `present` gets no manifest if it is not authentic. Manifests may be
+ * Lists the newest backups of a vault, or of the registry, the newest first. `present` gets the failure of a manifest that cannot be read. Manifests may be
  * large, so one at a time is in memory. Fails with `unavailable`.
  */
 export async function loadBackups<T>(
   { backups, keyring }: BackupStore,
   vault: string,
-  present: (number: number, manifest: Manifest | undefined) => T,
+  present: (number: number, manifest: Result<Manifest>) => T,
 ): Promise<Result<T[]>> {
   const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
@@ -160,7 +160,12 @@ export async function loadBackups<T>(
   for (const number of numbers.value.slice(-LISTED_BACKUPS_MAX).toReversed()) {
     const open = await loadManifest(backups, keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
-    listed.push(present(number, open.ok ? open.value.manifest : undefined));
+    listed.push(
+      present(
+        number,
+        map(open, ({ manifest }) => manifest),
+      ),
+    );
   }
   return ok(listed);
 }

@@ -3,6 +3,8 @@ import { isMacOf, macOf } from "../../crypto/manifest-mac.ts";
 import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Failure } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
+import { SCHEMA } from "../d1/schema.ts";
+import { TABLES } from "../tables/tables.ts";
 import { sha256 } from "./part.ts";
 
 /** The text of a manifest: a line of JSON, and a line with the id of a root key and the MAC of the first line under it. */
@@ -46,7 +48,16 @@ export async function parseManifest(
   if (!(await isMacOf(root, line, mac)))
     return refused(`is not authentic: it was changed, or ROOT_KEYS has another root key with the id ${key}`);
   const manifest = JSON.parse(line) as Manifest;
-  if (manifest.format > BACKUP_FORMAT) return fail("backup_too_new", `${name} has the format ${manifest.format}`);
+  const later = laterIn(manifest);
+  if (later !== undefined) return fail("backup_too_new", `${name} has ${later}, which this release does not know`);
   if (manifest.vault !== backup.vault || manifest.number !== backup.number) return refused("is that of another snapshot");
   return ok({ manifest, sha256: await sha256(text), rootKey: key });
+}
+
+/** Returns what only a later release knows in a manifest. A backup is read whole or not at all: rows without a column would lose it. */
+function laterIn({ format, schema, row = {} }: Manifest): string | undefined {
+  if (!(format <= BACKUP_FORMAT)) return `the format ${format}`;
+  if (!(schema <= SCHEMA.newest)) return `the schema ${schema}`;
+  const column = Object.keys(row).find((name) => !Object.hasOwn(TABLES.vaults.columns, name));
+  return column && `the column vaults.${column}`;
 }

@@ -35,7 +35,8 @@ export async function parsePart(owner: PartOwner, ref: PartRef, text: Uint8Array
   const [first, ...lines] = splitLines(new TextDecoder().decode(text));
   const head = JSON.parse(first) as Head;
   // Before the other lines: a later format may have lines of another form.
-  if (head.format > BACKUP_FORMAT) return fail("backup_too_new", `part ${ref.sha256} has the format ${head.format}`);
+  if (!(head.format <= BACKUP_FORMAT))
+    return fail("backup_too_new", `part ${ref.sha256} has the format ${head.format}, which this release does not know`);
   if (head.deployment !== owner.deployment) return refused("belongs to another deployment");
   if (head.vault !== owner.vault) return refused("belongs to another vault");
   return ok({ tables: lines.map(parseTable) });

@@ -3,7 +3,6 @@ import type { Cursor } from "../../model/cursor.ts";
 import { ok, type Result } from "../../model/result.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { tryBucket } from "../buckets/calls.ts";
-import { SCHEMA } from "../d1/schema.ts";
 import { type BackupStore, listFolder, loadManifest, lostParts } from "./load.ts";
 import type { OpenManifest } from "./manifest.ts";
 import { backupContent } from "./object-keys.ts";
@@ -85,7 +84,7 @@ export const writingOf = (
 interface Newest {
   /** 0 without a backup. */
   readonly number: number;
-  /** Absent if there is none, if it is not authentic, or if the bucket has lost an object of it. Then the next backup is a full one. */
+  /** Absent if there is none, if it cannot be read, or if the bucket has lost an object of it. Then the next backup is a full one. */
   readonly open: OpenManifest | undefined;
 }
 
@@ -143,7 +142,7 @@ type Beginning = "deleted" | { readonly unchanged: OpenManifest } | VaultBackup;
 
 /**
  * Begins the backup of a vault. An unchanged vault gets a backup if its newest one is under a root key that is not active, lacks contents or
- * an object, or has a later schema. Fails with `unavailable`.
+ * an object, or cannot be read. Fails with `unavailable`.
  */
 export async function beginVault(store: BackupStore, vault: string, isFull: boolean): Promise<Result<Beginning>> {
   const [newest, read] = [await findNewest(store, vault), await readVault(store.db, vault)];
@@ -160,7 +159,7 @@ async function isUnchanged(
   { manifest, rootKey }: OpenManifest,
   slice: Slice,
 ): Promise<boolean> {
-  if (rootKey !== active.id || manifest.deployment !== slice.deployment || manifest.schema > SCHEMA.newest) return false;
+  if (rootKey !== active.id || manifest.deployment !== slice.deployment) return false;
   if (JSON.stringify(manifest.row) !== JSON.stringify(slice.row)) return false;
   const { ref } = await presentPart({ deployment: slice.deployment, vault: manifest.vault }, { tables: slice.ofVault });
   return manifest.parts.at(-1)?.sha256 === ref.sha256 && !manifest.parts.some(({ missing }) => missing !== undefined);

@@ -6,10 +6,8 @@ import { type BackupStore, loadManifest, loadPartSizes, lostParts, listBackupNum
 import type { OpenManifest } from "../backup/manifest.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import type { Store } from "../d1/database.ts";
-import { SCHEMA } from "../d1/schema.ts";
 import { hasRoomToReplace } from "../health/room.ts";
 import { isCount } from "../tables/numbers.ts";
-import { TABLES } from "../tables/tables.ts";
 import { type VaultRow, type KeyRow, openKeys } from "../vaults/rows.ts";
 import { type Known, loadKnown } from "./mark.ts";
 
@@ -28,19 +26,18 @@ export interface Checked extends Pick<OpenManifest, "manifest" | "sha256"> {
 }
 
 /**
- * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkBackupSchema`, `checkOrigin` and `openVaultRow` do,
- * with `backup_newer`, with `backup_damaged`, also if the bucket lacks a part, and with `unavailable`.
+ * Chooses the backup, and checks that it can be restored. Fails as `chooseBackup`, `checkOrigin` and `openVaultRow` do, with `backup_newer`, with
+ * `backup_damaged`, also if the bucket lacks a part or has another backup than the registry names, and with `unavailable`.
  */
 export async function checkRestore(store: BackupStore, request: RestoreRequest): Promise<Result<Checked>> {
-  const { vault, snapshot, overwrite } = request;
+  const { vault, snapshot, named, overwrite } = request;
   const known = await loadKnown(store.db, vault);
   if (!known.ok) return known;
   const begun = vault === REGISTRY ? undefined : known.value.begun?.number;
   const chosen = await chooseBackup(store, store.backups, vault, snapshot ?? begun);
   if (!chosen.ok) return chosen;
   const { manifest, sha256, skipped } = chosen.value;
-  const readable = checkBackupSchema(manifest);
-  if (!readable.ok) return readable;
+  if (named !== undefined && named !== sha256) return refused(manifest, NOT_THE_NAMED_ONE);
   const goesOn = known.value.begun?.manifest === sha256;
   const checked = vault === REGISTRY ? checkEmpty(known.value, goesOn) : checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
@@ -84,15 +81,14 @@ async function checkParts(backups: Bucket, manifest: Manifest): Promise<Result<u
 
 /** Chooses the backup to restore, and checks whether it can be restored. */
 
-const refused = (
-  { vault, number }: Pick<Manifest, "vault" | "number">,
-  fault: string,
-  kind: "backup_damaged" | "backup_too_new" = "backup_damaged",
-): Refusal => fail(kind, `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
+const refused = ({ vault, number }: Pick<Manifest, "vault" | "number">, fault: string): Refusal =>
+  fail("backup_damaged", `snapshot ${number} of ${vault === REGISTRY ? "the registry" : vault} ${fault}`);
+
+const NOT_THE_NAMED_ONE = "is not the one that the registry names";
 
 /**
- * Returns the manifest of a backup, by number or, for `undefined`, the newest one. Fails with `backup_not_found`; with `backup_damaged`, also
- * if the registry has another hash for this number; with `unavailable`.
+ * Returns the manifest of a backup, by number or, for `undefined`, the newest one. Fails as `loadManifest` does, and with `backup_damaged` if
+ * the registry has another hash for this number.
  */
 export async function chooseBackup(
   { keyring }: Store,
@@ -142,16 +138,11 @@ async function compareWithRegistry(
   if (!registry.ok) return registry.failure.kind === "unavailable" ? registry : ok(found);
   const { vault, number } = found.manifest;
   const named = registry.value.manifest.snapshots?.find((snapshot) => snapshot.vault === vault);
-  if (named?.number === number && named.sha256 !== found.sha256)
-    return refused(found.manifest, "is not the one that the registry names");
+  if (named?.number === number && named.sha256 !== found.sha256) return refused(found.manifest, NOT_THE_NAMED_ONE);
   if (newest && named && named.number > number)
     return fail("backup_damaged", `snapshot ${named.number} of ${vault}, which the registry names, is missing`);
   return ok(found);
 }
-
-/** Checks that the schema of this release has every column of a backup. Fails with `backup_too_new`. */
-export const checkBackupSchema = (manifest: Manifest): Result<undefined> =>
-  manifest.schema > SCHEMA.newest ? refused(manifest, `has the schema ${manifest.schema}`, "backup_too_new") : ok(undefined);
 
 /**
  * Checks that this deployment can restore a backup. For a backup of another deployment, the id of the vault must be free, or
@@ -169,13 +160,11 @@ export function checkOrigin({ deployment, vault }: Known, manifest: Manifest): R
 
 /**
  * Checks that ROOT_KEYS has the root key of the vault, and that it decrypts the vault's keys. Returns the row of the vault. Fails with
- * `backup_damaged`, whose detail names the root key, and with `backup_too_new`.
+ * `backup_damaged`, whose detail names the root key.
  */
 export async function openVaultRow(store: Store, manifest: Manifest): Promise<Result<VaultRow>> {
   const row = manifest.row as unknown as KeyRow | undefined;
   if (row?.id !== manifest.vault) return refused(manifest, "has no row of its vault");
-  const later = Object.keys(row).find((column) => !Object.hasOwn(TABLES.vaults.columns, column));
-  if (later !== undefined) return refused(manifest, `has the column vaults.${later}`, "backup_too_new");
   if (!store.keyring.keys.has(row.root_key_id))
     return refused(manifest, `needs the root key ${row.root_key_id}, which ROOT_KEYS does not have`);
   const keys = await openKeys(store, row);

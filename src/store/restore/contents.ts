@@ -29,7 +29,7 @@ export async function contentsStep(ports: RestorePorts, { manifest, position }: 
   const part = await loadPart(ports.store.backups, manifest, ref);
   if (!part.ok) return part;
   const [later] = unknownNames(manifest.vault, part.value);
-  if (later !== undefined) return fail("backup_too_new", `part ${ref.sha256} has ${later}`);
+  if (later !== undefined) return fail("backup_too_new", `part ${ref.sha256} has ${later}, which this release does not know`);
   const left = contentsOfPart(manifest.vault, part.value).slice(position.index);
   const brought = await bringContents(ports, manifest, left);
   if (!brought.ok) return brought;

@@ -14,7 +14,7 @@ import { runBatch, type Store } from "../d1/database.ts";
 import { type FileRow, FILES_OF_ITEM, openFiles } from "../items/files.ts";
 import { type ItemRow, openItem } from "../items/items.ts";
 import { KEY_COLUMNS, type KeyRow, openKeys, type VaultRow } from "../vaults/rows.ts";
-import { checkOrigin, checkBackupSchema, chooseBackup, openVaultRow } from "./check.ts";
+import { checkOrigin, chooseBackup, openVaultRow } from "./check.ts";
 import { bringContents } from "./contents.ts";
 import { loadKnown } from "./mark.ts";
 import type { RestorePorts } from "./step.ts";
@@ -129,8 +129,7 @@ interface CheckedItem extends Pick<OpenManifest, "manifest" | "sha256"> {
 }
 
 /**
- * Chooses the backup, and checks that the Item can be restored from it. Fails with `backup_not_found`, `backup_damaged`, `backup_too_new`; with `backup_newer`
- * if the Item was changed since, other than by a restore; with 400 if there is no such vault; with `unavailable`.
+ * Chooses the backup, and checks that the Item can be restored from it. Fails as `chooseBackup` and `openVaultRow` do; with `backup_newer` if the Item was changed since, other than by a restore; with 400 if there is no such vault; with `unavailable`.
  */
 export async function checkItem(
   store: BackupStore,
@@ -142,8 +141,6 @@ export async function checkItem(
   const chosen = await chooseBackup(store, store.backups, vault, snapshot);
   if (!chosen.ok) return chosen;
   const { manifest, sha256 } = chosen.value;
-  const readable = checkBackupSchema(manifest);
-  if (!readable.ok) return readable;
   const checked = checkOrigin(known.value, manifest);
   if (!checked.ok) return checked;
   const compared = await compareItem(store, manifest, { item, overwrite });

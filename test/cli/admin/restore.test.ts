@@ -169,15 +169,36 @@ describe("admin restore --from", () => {
     async (_, id, manifests, args) => {
       const { stored, requests, restore } = await serve({ known: [nameOf(id, 1)] });
       const ran = await restore("--from", backupOf(manifests), "--yes", ...wordsOf(args));
-      expect(ran).toMatchObject(ends(5, "has another backup with the number 1"));
+      expect(ran).toMatchObject(ends(5, "The bucket has another snapshot 1 than"));
       expect([stored, requests.map(({ name }) => name)]).toEqual([[], expect.not.arrayContaining(["POST /v1/admin/jobs"])]);
     },
   );
 });
 
+describe("admin restore --from a folder that is older than the bucket", () => {
+  it.each([
+    ["everything", REGISTRY, "registry 1 k2, vault 1 k2", ""],
+    ["a vault", VAULT, "vault 1 k2", `--vault ${VAULT}`],
+  ])("asks for --snapshot, and restores what it names: %s", async (_, id, manifests, args) => {
+    const { requests, restore } = await serve({ known: [nameOf(id, 1), nameOf(id, 3)] });
+    const line = ["--from", backupOf(manifests), "--yes", ...wordsOf(args)];
+    const words = ["The bucket has the newer snapshot 3", "--snapshot"];
+    for (const more of [[], ["--dry-run"]]) expect(await restore(...line, ...more)).toMatchObject(ends(5, ...words));
+    expect(requests.map(({ name }) => name)).not.toContain("POST /v1/admin/jobs");
+    expect(await restore(...line, "--snapshot", "1")).toMatchObject({ code: 0 });
+    expect(JSON.parse(requests.findLast(({ name }) => name === "POST /v1/admin/jobs")!.body)).toMatchObject({ snapshot: 1 });
+  });
+});
+
 const unreadable = { kind: "row_unreadable", table: "files", vault: VAULT, file: OTHER, detail: "d", repairable: false };
 const skipped = { kind: "vault_skipped", vault: OTHER, detail: "part 1 is missing", repairable: false };
 const wrong = { kind: "part_wrong", vault: VAULT, detail: "part 1 is missing", repairable: false };
+
+const refusalOf = (status: number, kind: string): Answered => ({
+  status,
+  headers: { "Item-Vault-Error": kind },
+  body: { status, message: "a reason" },
+});
 
 /** What the service answers to the start of a job. */
 const ANSWERS: Readonly<Record<string, Answered>> = {
@@ -188,9 +209,12 @@ const ANSWERS: Readonly<Record<string, Answered>> = {
   "a vault that is left out": { body: jobOf({ leftOut: 1, findings: [skipped] }) },
   "all vaults left out": { body: jobOf({ vaults: 0, items: 0, leftOut: 1, findings: [skipped] }) },
   "a damaged backup": { body: jobOf({ findings: [wrong] }, { state: "failed", reason: "backup_damaged" }) },
+  "a table of a later release": { body: jobOf({ findings: [wrong] }, { state: "failed", reason: "backup_too_new" }) },
+  "a backup of a later release": refusalOf(422, "backup_too_new"),
+  "something newer": refusalOf(409, "backup_newer"),
   "no room in a dry run": { body: jobOf({ room: false }) },
-  "no room": { status: 507, headers: { "Item-Vault-Error": "database_full" }, body: { status: 507, message: "nearly full" } },
-  "no backup": { status: 404, body: { status: 404, message: "There is no such backup" } },
+  "no room": refusalOf(507, "database_full"),
+  "no backup": refusalOf(404, "backup_not_found"),
 };
 const FOUND = `row_unreadable: vault ${VAULT}, file ${OTHER}, table files`;
 const DRY = `Vault ${VAULT}: snapshot 2 of now with 53 items; it was deleted since\nThis is a dry run: nothing was changed\n`;
@@ -207,9 +231,14 @@ describe("admin restore", () => {
     ["all vaults left out", "--yes", 5, "Nothing was restored"],
     ["no room in a dry run", `--vault ${OTHER} --dry-run`, 5, "DATABASE_LIMIT_MB"],
     ["no room", `--vault ${OTHER} --yes`, 5, "DATABASE_LIMIT_MB"],
-    ["no backup", `--vault ${VAULT} --dry-run`, 4, "admin backup --list"],
-    ["no backup", `--vault ${VAULT} --yes`, 4, "admin backup --list"],
-    ["a damaged backup", `--vault ${VAULT} --yes`, 1, "failed: backup_damaged", `part_wrong: vault ${VAULT}, part 1 is missing`],
+    ["no backup", "--yes", 4, "admin backup --list`"],
+    ["no backup", `--vault ${VAULT} --dry-run`, 4, `admin backup --list --vault ${VAULT}`],
+    ["no backup", `--vault ${VAULT} --yes`, 4, `admin backup --list --vault ${VAULT}`],
+    ["a damaged backup", `--vault ${VAULT} --yes`, 5, "failed: backup_damaged", `part_wrong: vault ${VAULT}`, "--snapshot"],
+    ["a table of a later release", "--yes", 5, "failed: backup_too_new", "Use the release that wrote the backup"],
+    ["a backup of a later release", "--yes", 5, "Use the release that wrote the backup"],
+    ["something newer", "--yes", 5, "Restore single vaults with --vault"],
+    ["something newer", `--vault ${VAULT} --yes`, 5, "add --overwrite"],
   ])("of a service that tells of %s: with %s the exit code is %i, and stderr says why", async (answer, line, code, ...words) => {
     const { restore } = await serve({ answer: () => ANSWERS[answer]! });
     expect(await restore(...wordsOf(line))).toMatchObject(ends(code, ...words));

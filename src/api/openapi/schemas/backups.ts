@@ -1,5 +1,5 @@
 import type { Schema } from "../types.ts";
-import { arrayOf, closed, integer, ref } from "./shapes.ts";
+import { arrayOf, closed, integer, ref, words } from "./shapes.ts";
 
 /** Backups (contract 21). */
 
@@ -15,7 +15,10 @@ export const backupSchemas: Readonly<Record<string, Schema>> = {
       bytes: integer("Bytes of its parts, without the contents of Files.", 0),
       vaults: integer("Only of the registry: the vaults that belong to it.", 0),
       missing: arrayOf({ type: "string", description: "The key of a content that FILES did not have." }),
-      broken: { type: "string", const: "integrity", description: "The manifest is not authentic." },
+      broken: words("Why the manifest cannot be read: it is not authentic, or a newer release wrote it.", [
+        "integrity",
+        "backup_too_new",
+      ]),
     },
     ["createdAt", "rows", "bytes", "vaults", "missing", "broken"],
   ),

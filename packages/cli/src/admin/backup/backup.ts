@@ -43,7 +43,7 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
   const made = job.result?.backup ?? NOTHING_MADE;
   const findings = await findingsOf(client, job);
   await report(io, made);
-  if (vault === undefined && made.snapshot !== undefined) await tell(io, `Backup ${made.snapshot} is complete`);
+  if (vault === undefined) await tell(io, made.snapshot === undefined ? NOTHING_YET : `Backup ${made.snapshot} is complete`);
   await tellFindings(io, findings);
   if (options.to !== undefined) await mirror(io, client, options.to);
   if (made.behind > 0) throw new CliError(`${plural(made.behind, "vault")} of ${vaultsOf(made)} not backed up`, AGAIN);
@@ -51,6 +51,8 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
 }
 
 const NOTHING_MADE: BackedUp = { made: 0, unchanged: 0, behind: 0, rows: 0, bytes: 0, contents: 0 };
+
+const NOTHING_YET = "No backup was made: the service has no vault, token or rule yet";
 
 const AGAIN = {
   exit: "unavailable",

@@ -71,7 +71,8 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
   for (const finding of findings) await tell(io, lineOf(finding));
   const reason = ended.reason === undefined ? "" : `: ${ended.reason}`;
   const message = `The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`;
-  throw new CliError(message, ended.reason === "not_restored" ? NOT_RESTORED : { hint });
+  const hintOfRefusal = HINTS_OF_REFUSALS[ended.reason ?? ""];
+  throw new CliError(message, hintOfRefusal === undefined ? { hint } : { exit: "conflict", hint: hintOfRefusal });
 }
 
 /** Why the last try of a step failed; empty if it did not, or if the job has ended. */
@@ -80,10 +81,14 @@ const failureLineOf = ({ reason, tries = 0, endedAt }: Job): string =>
     ? ""
     : `Try ${tries} of ${STEP_TRIES_MAX} failed: ${reason}. The job tries again by itself.`;
 
-const NOT_RESTORED = {
-  exit: "conflict",
-  hint: "The database is new, but the bucket has backups of another one. Restore them first: `item-vault admin restore`.",
-} as const;
+/** What to do about refusals that the same command gets again, by their kinds. */
+export const HINTS_OF_REFUSALS: Readonly<Record<string, string>> = {
+  not_restored: "The database is new, but the bucket has backups of another one. Restore them first: `item-vault admin restore`.",
+  backup_damaged: "If the reason names a root key, add that key to ROOT_KEYS. Otherwise try an older snapshot with --snapshot.",
+  backup_too_new: "Use the release that wrote the backup, or a later one.",
+  backup_newer: "To lose what is newer, add --overwrite.",
+  database_full: "Delete what is not needed, or raise DATABASE_LIMIT_MB when the plan of the account allows more.",
+};
 
 /** Kinds whose running job may have other options, or a wider scope, than the request. */
 const DIFFERING = new Set(["verify", "backup", "restore"]);

@@ -4,6 +4,7 @@ import { type Client, ItemVaultError } from "@item-vault/client";
 import { isBackupKey, REGISTRY } from "@item-vault/model/backup";
 import { CliError } from "../../frame/failure.ts";
 import type { Io } from "../../frame/io.ts";
+import { unreadable } from "../../frame/paths.ts";
 import { printable, plural } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { tell } from "../../output/format.ts";
@@ -42,7 +43,14 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
   const known = await listKnown(client);
   const objects = all.filter(({ key }) => !known.has(key));
   const source = all.findLast(({ key }) => isManifest(key, vault ?? REGISTRY, snapshot));
-  if (source && known.has(source.key)) await checkSame(client, folder, source);
+  if (source && known.has(source.key)) await checkSame({ io, client, folder }, source, vault);
+  const newest = newestOf([...known].filter((key) => isManifest(key, vault ?? REGISTRY)));
+  // Without --snapshot the service restores the newest backup of the bucket.
+  if (snapshot === undefined && newest > newestOf(source ? [source.key] : []))
+    throw new CliError(`The bucket has the newer snapshot ${newest}, which ${folder} does not have`, {
+      exit: "conflict",
+      hint: "Choose a snapshot with --snapshot.",
+    });
   const wordsOf = (some: readonly StoredObject[]) =>
     `${plural(some.length, "object")} (${plural(bytesOf(some), "byte")}) of ${folder} into the bucket of backups`;
   if (dryRun) {
@@ -62,21 +70,29 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
 
 const numberOf = (key: string): number => Number.parseInt(key.split("/")[2]!, 10);
 
+/** The number of the newest of some manifests; 0 for none. */
+const newestOf = (keys: readonly string[]): number => Math.max(0, ...keys.map(numberOf));
+
 const isManifest = (key: string, vault: string, snapshot = numberOf(key)): boolean =>
   key.startsWith(`vaults/${vault}/`) && key.endsWith(".manifest") && numberOf(key) === snapshot;
 
 const bytesOf = (objects: readonly StoredObject[]): number => objects.reduce((sum, { size }) => sum + size, 0);
 
 /** Throws a CliError if the bucket has another manifest than the folder under the key of the manifest to restore. */
-async function checkSame(client: Client, folder: string, { key }: StoredObject): Promise<void> {
+async function checkSame({ client, folder }: Source, { key }: StoredObject, vault: string | undefined): Promise<void> {
   const { data } = await client.call("GET /v1/admin/backups/object", { query: { key } });
   const stored = Buffer.from(await data.arrayBuffer());
-  if (stored.equals(await readFile(join(folder, key)))) return;
-  throw new CliError(`The bucket has another backup with the number ${numberOf(key)} than ${folder}`, {
+  if (stored.equals(await readObject(folder, key))) return;
+  const single = vault === undefined ? " Or restore single vaults with --vault." : "";
+  throw new CliError(`The bucket has another snapshot ${numberOf(key)} than ${folder}, which is of another service or damaged`, {
     exit: "conflict",
-    hint: "Restore into a new service, before it makes a backup of its own. Or restore single vaults with --vault.",
+    hint: `Restore into a new service, before it makes a backup of its own.${single}`,
   });
 }
+
+/** Reads an object as a whole, so that the client can send it again: it is at most 100 MB large. Throws a CliError. */
+const readObject = (folder: string, key: string) =>
+  readFile(join(folder, key)).catch(unreadable(join(folder, key), "Copied objects stay in the bucket. Run the command again."));
 
 /** An object that the service refused as damaged, or as larger than a request may be, and why. */
 interface RefusedObject {
@@ -99,8 +115,7 @@ async function uploadAll(
   try {
     for (const object of objects) {
       try {
-        // As a whole, so that the client can send it again: an object is at most 100 MB large.
-        const body = await readFile(join(folder, object.key));
+        const body = await readObject(folder, object.key);
         await client.call("PUT /v1/admin/backups/object", { query: { key: object.key }, body });
       } catch (error) {
         if (object === needed || !(error instanceof ItemVaultError) || ![413, 422].includes(error.status)) throw error;
@@ -118,7 +133,7 @@ async function uploadAll(
 
 /** Returns the objects in a folder, in the order of their copies. Throws a CliError if there are none. */
 async function listFolder(folder: string): Promise<StoredObject[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(unreadable(folder));
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const keys = paths.map((path) => relative(folder, path).split(sep).join("/")).filter(isBackupKey);
   if (keys.length === 0) throw new CliError(`${folder} has no backup`, { exit: "usage" });

@@ -8,7 +8,7 @@ import { requireFolder } from "../../frame/paths.ts";
 import { printable, plural } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { tell } from "../../output/format.ts";
-import { runJob } from "../jobs/run-job.ts";
+import { HINTS_OF_REFUSALS, runJob } from "../jobs/run-job.ts";
 import { findingsOf, hasEnded, listJobs, type Restored } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyFolder } from "./copy-folder.ts";
@@ -40,7 +40,7 @@ export async function restore({ io, options, admin: connect }: Call<typeof RESTO
     const copy = () => copyFolder({ io, client, folder: from }, { vault, snapshot, yes, dryRun });
     if (!(await explainRefusal(io, wanted, copy))) return EXIT.ok;
   }
-  const stays = from === undefined ? "nothing was changed" : "nothing was restored, and the copied backups stay in the bucket";
+  const stays = from === undefined ? "nothing was changed" : "nothing was restored, and copied backups stay in the bucket";
   if (!dryRun) await confirm(io, `Restore ${subjectOf({ vault, item })}?`, yes, stays);
   const { restored, vaults, findings } = await run(io, client, wanted);
   for (const one of restored.skipped ?? []) await tell(io, `Skipped backup ${one.snapshot}: ${printable(one.reason)}`);
@@ -84,7 +84,7 @@ async function explainRefusal<T>(io: Io, wanted: Wanted, act: () => Promise<T>):
     if (!(error instanceof ItemVaultError) || error.kind === "job_exists" || ![404, 409, 422, 507].includes(error.status))
       throw error;
     await tell(io, `${wanted.vault ?? "The backup"}: refused: ${printable(error.message)}`);
-    throw nothingRestored(wanted, error.status);
+    throw nothingRestored(wanted, error);
   }
 }
 
@@ -106,28 +106,28 @@ async function keyOf(client: Client, json: object): Promise<string> {
 const given = (wanted: Wanted): Partial<Wanted> =>
   Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
 
-const NO_ROOM = 507;
+type Refused = Pick<ItemVaultError, "status" | "kind">;
 
-/** The status if nothing was restored although the job has ended. */
-function refusalOf({ room, vaults, items, kept, leftOut }: Restored): number | undefined {
-  if (room === false) return NO_ROOM;
-  return leftOut > 0 && vaults + items + kept === 0 ? 422 : undefined;
+/** Returns the refusal that a job amounts to which has ended and restored nothing. */
+function refusalOf({ room, vaults, items, kept, leftOut }: Restored): Refused | undefined {
+  if (room === false) return { status: 507, kind: "database_full" };
+  return leftOut > 0 && vaults + items + kept === 0 ? { status: 422, kind: "backup_damaged" } : undefined;
 }
 
-/** Returns the error. `status` is the status of the refusal. */
-function nothingRestored({ vault, dryRun }: Wanted, status: number): CliError {
+function nothingRestored({ vault, dryRun }: Wanted, { status, kind = "" }: Refused): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",
-    hint: status === 409 && vault === undefined ? IN_USE : (HINTS[status] ?? "Try an older snapshot with --snapshot."),
+    hint: (vault === undefined && HINTS_OF_ALL[kind]) || (HINTS_OF_REFUSALS[kind] ?? listHint(vault)),
   });
 }
 
-const IN_USE = "Restore single vaults with --vault, and --overwrite where they have changed. Or restore into a new service.";
-
-const HINTS: Readonly<Record<number, string>> = {
-  404: "List what there is: `item-vault admin backup --list`.",
-  [NO_ROOM]: "Delete what is not needed, or raise DATABASE_LIMIT_MB when the plan of the account allows more.",
+/** The hints for a restore of everything. */
+const HINTS_OF_ALL: Readonly<Record<string, string>> = {
+  backup_newer: "Restore single vaults with --vault, and --overwrite where they have changed. Or restore into a new service.",
 };
+
+const listHint = (vault: string | undefined): string =>
+  `List what there is: \`item-vault admin backup ${vault === undefined ? "--list" : `--list --vault ${vault}`}\`.`;
 
 const LEFT_OUT = "The vaults that were left out are named above. Try older snapshots of them: --vault and --snapshot.";
 

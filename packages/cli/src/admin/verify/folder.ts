@@ -100,7 +100,7 @@ function parseManifest(bytes: Uint8Array, vault: string, number: number): Manife
     const { parts, snapshots = vault === REGISTRY ? undefined : [] } = manifest;
     const whole = rest.length === 1 && rest[0] === "" && /^\S+ [0-9a-f]{64}$/.test(signature);
     const isOwn = manifest.vault === vault && manifest.number === number;
-    if (whole && isOwn && manifest.format > BACKUP_FORMAT) return "it was written by a newer release";
+    if (whole && isOwn && !(manifest.format <= BACKUP_FORMAT)) return "it was written by a newer release";
     return whole && isOwn && isListOf(parts, isPart) && isListOf(snapshots, isSnapshot) ? manifest : fault;
   } catch {
     return fault;
