@@ -246,6 +246,14 @@ describe("a directory in which a server has stored an Item", () => {
       "It is damaged: restore a backup",
     ],
     [
+      // Permissions mean nothing to root. SQLite only reads a file with a later version of its form of writes, too.
+      "whose database may only be read",
+      (directory) => writeFileSync(databaseOf(directory), Buffer.from(readFileSync(databaseOf(directory))).fill(3, 18, 19)),
+      [],
+      1,
+      "Look at the owner and the permissions",
+    ],
+    [
       "that a later release has given a migration",
       (directory) => runSql(directory, "INSERT INTO d1_migrations (name) VALUES ('9999_later.sql')"),
       [],

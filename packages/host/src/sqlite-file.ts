@@ -138,7 +138,7 @@ function openConnection(path: string): DatabaseSync {
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY`);
   if (layout !== LAYOUT) db.exec(`PRAGMA user_version = ${LAYOUT}`); // not at each start: the disk may be full
-  db.exec("BEGIN IMMEDIATE; ROLLBACK"); // makes the log, and refuses a file that this process may only read
+  db.exec(`BEGIN; PRAGMA user_version = ${LAYOUT}; ROLLBACK`); // makes the log, and throws for a file that may only be read
   return db;
 }
 
