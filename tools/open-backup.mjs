@@ -19,7 +19,7 @@ OUTPUT must not exist. ROOT_KEYS is read from the environment.
   --leave-out       leave out vaults whose backup is damaged, and name them
 
 Exit codes: 0 everything was written; 1 refused, nothing was written; 2 malformed command or ROOT_KEYS, nothing was written;
-7 written without what did not open, which is named on stderr and in OUTPUT/report.json.`;
+7 written without what could not be decrypted, which is named on stderr and in OUTPUT/report.json.`;
 
 const EXIT = { ok: 0, refused: 1, usage: 2, found: 7 };
 const FORMAT = 1;
@@ -360,7 +360,7 @@ function readEntry({ roots, vault }, { vault_id: log = vault, item_id: item, roo
   );
 }
 
-const notOpen = (columns) => `${columns.join(" and ")} ${columns.length > 1 ? "do" : "does"} not open`;
+const undecryptable = (columns) => `${columns.join(" and ")} cannot be decrypted`;
 
 const VAULT_COLUMNS =
   "id root_key_id keys name description attribute_version content_version items created files file_bytes created_at updated_at " +
@@ -382,7 +382,7 @@ function readRows(to, tables) {
     for (const cells of known ? rows : []) {
       const row = Object.fromEntries(columns.map((column, index) => [column, cells[index]]));
       const { closed = [], why, ...rest } = known.read(to, row);
-      const detail = why ?? notOpen(closed);
+      const detail = why ?? undecryptable(closed);
       if (closed.length > 0) to.found({ table, item: row.item_id, id: row.id, version: row.version, detail });
       (read[table] ??= []).push({ row, ...rest });
     }
@@ -548,7 +548,7 @@ function writeVault(to, { manifest, keys }) {
     description: openText(keys, { kind: KINDS.vaultDescription, vault, record: vault, version }, description),
   };
   const unreadable = Object.keys(texts).filter((column) => texts[column] === undefined);
-  if (unreadable.length > 0) to.found({ table: "vaults", detail: notOpen(unreadable) });
+  if (unreadable.length > 0) to.found({ table: "vaults", detail: undecryptable(unreadable) });
   writeJson(join(to.folder, "vault.json"), { id: vault, ...texts, snapshot, takenAt, columns, webhooks });
 }
 

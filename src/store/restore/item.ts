@@ -65,7 +65,7 @@ async function findItem(store: BackupStore, manifest: Manifest, row: VaultRow, i
   const item = await openItem(keys.value, manifest.vault, found, []);
   if (!item.ok) return fail("backup_damaged", `item ${id} of snapshot ${manifest.number} cannot be decrypted`);
   const findings = (opened.brokenFiles ?? []).map((file) =>
-    findingOf(fault("row_unreadable", { vault: manifest.vault, item: id, file, table: "files" }, "the row does not open")),
+    findingOf(fault("row_unreadable", { vault: manifest.vault, item: id, file, table: "files" }, "the row cannot be decrypted")),
   );
   return ok({ item: item.value, files: opened.files, findings });
 }

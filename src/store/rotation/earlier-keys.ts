@@ -10,7 +10,7 @@ const VAULTS_MAX = 50;
 
 /**
  * SQL: true if a sealed text of the vault has another header than those of its other keys. It is then sealed under the key, or in a form of a
- * later release, which may need the key too.
+ * later release, which may need the key too. Blanks separate the headers of the other keys, so `instr` finds none across two.
  */
 const IS_NEEDED = TABLES_OF_VAULT.flatMap((table) =>
   columnsOfKind(table, "sealed").map(
@@ -30,7 +30,7 @@ const SQL = {
 /**
  * Removes earlier data keys from the lists of vaults, at most one from each vault, if every text of the vault is under another key. Every write
  * compares the newest key, so nothing is sealed under an earlier one. A text that a write copies is in a row before. Such a key is therefore
- * never needed again. A damaged header keeps the keys of its vault. Makes two D1 calls. Throws if D1 fails.
+ * never needed again. A damaged header keeps the keys of its vault, unless the text ends before it. Makes two D1 calls. Throws if D1 fails.
  */
 export async function removeEarlierKeys(db: D1Database): Promise<void> {
   const [rows] = must("read the keys of vaults", await runBatch<[Pick<KeyRow, "id" | "keys">]>(db, db.prepare(SQL.several)));

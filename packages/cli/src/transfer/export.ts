@@ -46,7 +46,7 @@ async function runExport({ io, options, client }: ExportCall, signal: AbortSigna
     await write(io.stderr, describe(losses));
     throw new CliError(`The export is incomplete, so ${output} was not replaced`, {
       exit: "found",
-      hint: "Choose another file, or move this one away first. The administrator finds out what does not open: `item-vault admin verify`.",
+      hint: "Choose another file, or move this one away first. The administrator finds out what cannot be decrypted: `item-vault admin verify`.",
     });
   }
   const written = await format.write(items, password === undefined ? {} : { password });
