@@ -204,7 +204,8 @@ function openPart(source, { vault, deployment }, { sha256: name, bytes: size }) 
   const [first, ...lines] = bytes.toString().trimEnd().split("\n");
   const head = JSON.parse(first);
   // Before the other lines: a later format may have lines of another form.
-  if (!(head.format <= FORMAT)) refused(`has format ${head.format}, and this program reads up to format ${FORMAT}: use a newer one`);
+  if (!(head.format <= FORMAT))
+    refused(`has format ${head.format}, and this program reads up to format ${FORMAT}: use a newer one`);
   if (head.deployment !== deployment || head.vault !== vault) refused("belongs to another deployment or vault");
   return lines.map((line) => JSON.parse(line));
 }

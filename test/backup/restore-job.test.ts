@@ -197,7 +197,7 @@ describe("a restore of everything", () => {
     const { vault } = await backedUp();
     await backUpAll();
     const { manifest } = await newestOf(REGISTRY);
-    const snapshots = manifest.snapshots!.map((one) => ({ ...one, number: one.number + 1 }));
+    const snapshots = manifest.snapshots!.map((one) => Object.assign(one, { number: one.number + 1 }));
     const next = { vault: REGISTRY, number: manifest.number + 1 };
     await changeManifest({ vault: REGISTRY, number: manifest.number }, { ...next, snapshots }, next);
     await changeManifest({ vault, number: 1 }, { at: 1 });

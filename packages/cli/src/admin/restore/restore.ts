@@ -114,7 +114,7 @@ function refusalOf({ room, vaults, items, kept, leftOut }: Restored): Refused | 
   return leftOut > 0 && vaults + items + kept === 0 ? { status: 422, kind: "backup_damaged" } : undefined;
 }
 
-function nothingRestored({ vault, dryRun }: Wanted, { status, kind = "" }: Refused): CliError {
+function nothingRestored({ vault, dryRun }: Wanted, { status, kind }: Refused): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",
     hint: (vault === undefined && HINTS_OF_ALL[kind]) || (HINTS_OF_REFUSALS[kind] ?? listHint(vault)),
