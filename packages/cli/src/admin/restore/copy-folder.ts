@@ -34,7 +34,8 @@ interface Wanted {
  * (docs/design/tradeoffs.md).
  *
  * Returns true if the service can plan the restore. With `dryRun` it cannot if the bucket lacks the newest manifest. Throws a CliError if the
- * folder has nothing of the vault, and an ItemVaultError if the service refuses the manifest to restore.
+ * folder has nothing of the vault, or if the service would restore another backup than that of the folder. Throws an ItemVaultError if the
+ * service refuses the manifest to restore.
  */
 export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, vault, snapshot }: Wanted): Promise<boolean> {
   const all = (await listFolder(folder)).filter(({ key }) => vault === undefined || key.split("/")[1] === vault);
@@ -42,11 +43,12 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
     throw new CliError(`${folder} has no backup of the vault ${vault}`, { exit: "notFound" });
   const known = await listKnown(client);
   const objects = all.filter(({ key }) => !known.has(key));
-  const source = all.findLast(({ key }) => isManifest(key, vault ?? REGISTRY, snapshot));
+  const isWanted = (key: string) => isManifest(key, vault ?? REGISTRY, snapshot);
+  const source = all.findLast(({ key }) => isWanted(key));
   if (source && known.has(source.key)) await checkSame({ io, client, folder }, source, vault);
-  const newest = newestOf([...known].filter((key) => isManifest(key, vault ?? REGISTRY)));
+  const newest = Math.max(0, ...[...known].filter(isWanted).map(numberOf));
   // Without --snapshot the service restores the newest backup of the bucket.
-  if (snapshot === undefined && newest > newestOf(source ? [source.key] : []))
+  if (snapshot === undefined && newest > (source ? numberOf(source.key) : 0))
     throw new CliError(`The bucket has the newer snapshot ${newest}, which ${folder} does not have`, {
       exit: "conflict",
       hint: "Choose a snapshot with --snapshot.",
@@ -69,9 +71,6 @@ export async function copyFolder({ io, client, folder }: Source, { yes, dryRun, 
 }
 
 const numberOf = (key: string): number => Number.parseInt(key.split("/")[2]!, 10);
-
-/** The number of the newest of some manifests; 0 for none. */
-const newestOf = (keys: readonly string[]): number => Math.max(0, ...keys.map(numberOf));
 
 const isManifest = (key: string, vault: string, snapshot = numberOf(key)): boolean =>
   key.startsWith(`vaults/${vault}/`) && key.endsWith(".manifest") && numberOf(key) === snapshot;
