@@ -110,14 +110,18 @@ interface Done {
   readonly hasWritten: boolean;
 }
 
-const tryStep = (row: JobRow, { openStore, bindings }: EngineContext): Promise<Result<Done>> =>
+const tryStep = (row: JobRow, { openStore, ...ports }: EngineContext): Promise<Result<Done>> =>
   catchDefect("A step of a job", async () => {
     const store = await openStore();
-    return store.ok ? makeStep(row, store.value, bindings) : store;
+    return store.ok ? makeStep(row, store.value, ports) : store;
   });
 
 /** Makes a step. Fails as `requireWrites` and the step do, and with `misconfigured` if the kind seals and the root keys are wrong. */
-async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"]): Promise<Result<Done>> {
+async function makeStep(
+  row: JobRow,
+  store: Store,
+  { bindings, clock }: Pick<JobPorts, "bindings" | "clock">,
+): Promise<Result<Done>> {
   const { seals, step } = kindOf(row)!;
   const written = writesOf(row);
   const rootKeys = seals ? await checkRootKeys(store.db, store.keyring) : ok(undefined);
@@ -129,7 +133,7 @@ async function makeStep(row: JobRow, store: Store, bindings: JobPorts["bindings"
     return outcome;
   };
   const callsMax = Math.max(1, Math.floor(store.settings.stepCalls / 2 ** row.tries));
-  const stepped = await step({ store, write, bindings, callsMax }, JSON.parse(row.data));
+  const stepped = await step({ store, write, bindings, clock, callsMax }, JSON.parse(row.data));
   if (!stepped.ok) return stepped;
   // The writes of a step are fenced. A step that only reads may have seen a database before its restore.
   return map(hasWritten ? ok(undefined) : await requireWrites(store.db, written), () => ({ stepped: stepped.value, hasWritten }));

@@ -24,6 +24,8 @@ export interface JobPorts {
   readonly callsMax: number;
   /** The buckets, and the coordinators of vaults. */
   readonly bindings: BucketBindings & Pick<Env, "COORDINATOR">;
+  /** The time in Unix milliseconds; `store.now` is that of the beginning of the step. */
+  readonly clock: () => number;
 }
 
 /** The result of a step. */

@@ -74,7 +74,7 @@ export const RESTORE: KindOfJob<RestoreInput, RestoreState> = {
 };
 
 /** Fails with `misconfigured` if no backup bucket is bound. */
-function openPorts({ store, write, bindings, callsMax }: JobPorts, input: RestoreInput): Result<RestorePorts> {
+function openPorts({ store, write, bindings, clock, callsMax }: JobPorts, input: RestoreInput): Result<RestorePorts> {
   const opened = withBuckets(store, bindings);
   if (!opened.ok) return opened;
   const { storage, calls } = countCalls(opened.value);
@@ -87,7 +87,8 @@ function openPorts({ store, write, bindings, callsMax }: JobPorts, input: Restor
     prepare: (vault, contents) =>
       callObject(connect(vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents)),
     send(vault, change) {
-      const operation = withoutRequest(ADMIN, { id: createRequestId(store.now), vault, change });
+      // The log has the order of the ids. Those of `store.now` have none when ids of a later time were drawn in between.
+      const operation = withoutRequest(ADMIN, { id: createRequestId(clock()), vault, change });
       return callObject(connect(vault), "uncertain", (coordinator) => coordinator.write(operation));
     },
   });

@@ -4,13 +4,13 @@ import { failedBy, logRefusal, logFailure } from "../log.ts";
 import { formatCursor } from "../model/cursor.ts";
 import { sequenceOf } from "../model/event.ts";
 import type { ContentAddress } from "../model/file.ts";
-import { operationId } from "../model/ids.ts";
 import type { VerifyAnswer, VerifyRequest } from "../model/job.ts";
 import { LIMITS } from "../model/limits.ts";
 import { type Answer, type Operation, OPERATION_FORMAT, SERVICE, withoutRequest } from "../model/operation.ts";
 import { fail, map, ok, type Refusal, type Result } from "../model/result.ts";
 import type { Vault } from "../model/vault.ts";
 import type { AttemptRequest, RecordedAttempt, Webhook, WebhookRequest } from "../model/webhook.ts";
+import { createRequestId } from "../request-id.ts";
 import { parseSettings } from "../settings.ts";
 import { createRowCache } from "../store/commit/cache.ts";
 import { loadDueItems, recordVersionsKept } from "../store/commit/due-items.ts";
@@ -23,7 +23,7 @@ import { deleteAllProgress } from "../store/events/webhook-progress.ts";
 import type { RestoreContents } from "../store/restore/step.ts";
 import { runAlarm, setAlarm } from "./alarm.ts";
 import { commitGroup } from "./group.ts";
-import { drawRandom, webhookPorts, committedContents, databasePorts } from "./ports.ts";
+import { webhookPorts, committedContents, databasePorts } from "./ports.ts";
 import { createQueue, createTurns } from "./queue.ts";
 import { answerWebhooks, answerAttempts } from "./webhooks/admin.ts";
 import { announceCommit } from "./webhooks/delivery.ts";
@@ -268,9 +268,7 @@ async function expireItems(
   for (let from = 0; from < items.length; from += QUEUED_ITEMS_MAX) {
     const operations = items
       .slice(from, from + QUEUED_ITEMS_MAX)
-      .map((item) =>
-        withoutRequest(SERVICE, { id: operationId(store.now, drawRandom(10)), vault, change: { kind: "expire-item", item } }),
-      );
+      .map((item) => withoutRequest(SERVICE, { id: createRequestId(clock()), vault, change: { kind: "expire-item", item } }));
     const answers = await Promise.all(operations.map(write));
     failed ??= answers.find((answer) => !answer.ok);
     // A failed Item does not hold up the other Items. If all of them fail, the cause is D1 or the vault.

@@ -1,10 +1,12 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
+import type { Operation } from "../../src/model/operation.ts";
+import { createRequestId } from "../../src/request-id.ts";
 import { CASES, damage, type Row } from "../damage/support/rows.ts";
 import { backUp } from "../support/backup.ts";
-import { rebindCoordinator, wrapDatabase } from "../support/bindings.ts";
+import { coordinatorsWhose, rebindCoordinator, sleep, wrapDatabase } from "../support/bindings.ts";
 import { bytesOf, freshFile, lengthOf, objectsOf, pattern } from "../support/files.ts";
-import { endOfJob, JOBS, serviceWith, startJob } from "../support/jobs.ts";
+import { endOfJob, JOBS, runJob, serviceWith, startJob } from "../support/jobs.ts";
 import { restore } from "../support/restores.ts";
 import { admin, client, makeToken } from "../support/service.ts";
 import { UNDER_LOAD } from "../support/waits.ts";
@@ -61,6 +63,28 @@ describe("the restore of an Item", () => {
       expect(await restore({ vault: fresh.vault, item: fresh.item })).toMatchObject({ status: 200, body: { existing } });
       expect(await contentOf(fresh)).toEqual(fresh.before);
     }
+  });
+
+  it("is in the log in the order of its writes, also when other requests come between them", async () => {
+    const { call, vault, item, path } = await freshBackup();
+    const { body } = await call("GET", path);
+    for (const file of body.files) await call("DELETE", `${path}/files/${file.id}`);
+    await call("DELETE", path);
+    const service = await serviceWith(
+      coordinatorsWhose((real) => ({
+        prepareRestore: (contents: never) => real.prepareRestore(contents),
+        async write(operation: Operation) {
+          await sleep(2);
+          createRequestId(Date.now()); // as another request does
+          return real.write(operation);
+        },
+      })),
+    );
+    expect(await runJob(service, { kind: "restore", vault, item, overwrite: true })).toMatchObject({ state: "done" });
+    const { body: entries } = await call("GET", `/v1/activity?item=${item}`);
+    const versions = entries.flatMap(({ resource }: { resource: { itemVersion?: number } }) => resource.itemVersion ?? []);
+    expect(versions.length).toBeGreaterThan(6);
+    expect(versions).toEqual(versions.toSorted((a: number, b: number) => b - a));
   });
 
   it("refuses an Item that was changed since; told to, it keeps the newer state as an earlier version", async () => {

@@ -224,7 +224,7 @@ describe("a run", () => {
     const endless = expiring(async () => ({ ok: true, value: `${calls++}` }));
     let calls = 0;
     const store = unwrap(await openStore(env, Date.now()));
-    const ports = { store, write: async () => ok(undefined), bindings: { ...env, ...endless }, callsMax: 24 };
+    const ports = { store, write: async () => ok(undefined), bindings: { ...env, ...endless }, clock: Date.now, callsMax: 24 };
     expect(await EXPIRE.step(ports, EXPIRE.start({}))).toMatchObject({ ok: true, value: { done: false } });
     expect(calls).toBe(10);
     await run();

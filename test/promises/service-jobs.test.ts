@@ -216,7 +216,10 @@ describe("purge", () => {
     await addDeletedVault(40 * SLICE_MAX.rows);
     const { count, db } = countingDatabase();
     const store = unwrap(await openStore({ ...env, DB: db }, Date.now()));
-    const stepped = await PURGE.step({ store, write: async () => ok(undefined), bindings: env, callsMax: 24 }, PURGE.start({}));
+    const stepped = await PURGE.step(
+      { store, write: async () => ok(undefined), bindings: env, clock: Date.now, callsMax: 24 },
+      PURGE.start({}),
+    );
     expect([count.calls, stepped]).toMatchObject([25, { ok: true, value: { done: false } }]);
     await runHourly();
     expect(await env.DB.prepare("SELECT count(*) AS n FROM replays").first("n")).toBe(0);

@@ -80,7 +80,10 @@ async function carryOut(options: Options, times = 1): Promise<Steps> {
       return written;
     };
     const stepped = valueOf(
-      await VERIFY.step({ store, write, bindings, callsMax: 24 }, JSON.parse(JSON.stringify(state)) as typeof state),
+      await VERIFY.step(
+        { store, write, bindings, clock: Date.now, callsMax: 24 },
+        JSON.parse(JSON.stringify(state)) as typeof state,
+      ),
     );
     calls.push(count);
     return stepped;
