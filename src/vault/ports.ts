@@ -53,7 +53,7 @@ export const databasePorts = (store: Store, cache: RowCache, storage: StoragePor
   random: drawRandom,
 });
 
-export const drawRandom: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
+const drawRandom: Random = (size) => crypto.getRandomValues(new Uint8Array(size));
 
 /** The longest wait between two reads of a D1 that does not recover. */
 const WAIT_MS_MAX = 2_000;

@@ -146,8 +146,8 @@ export async function findOpen<T>(
 const LISTED_BACKUPS_MAX = 100;
 
 /**
- * Lists the newest backups of a vault, or of the registry, the newest first. `present` gets the failure of a manifest that cannot be read. Manifests may be
- * large, so one at a time is in memory. Fails with `unavailable`.
+ * Lists the newest backups of a vault, or of the registry, the newest first. `present` gets the failure of a manifest that cannot be read.
+ * Manifests may be large, so one at a time is in memory. Fails with `unavailable`.
  */
 export async function loadBackups<T>(
   { backups, keyring }: BackupStore,

@@ -129,7 +129,8 @@ interface CheckedItem extends Pick<OpenManifest, "manifest" | "sha256"> {
 }
 
 /**
- * Chooses the backup, and checks that the Item can be restored from it. Fails as `chooseBackup` and `openVaultRow` do; with `backup_newer` if the Item was changed since, other than by a restore; with 400 if there is no such vault; with `unavailable`.
+ * Chooses the backup, and checks that the Item can be restored from it. Fails as `chooseBackup` and `openVaultRow` do; with `backup_newer` if
+ * the Item was changed since, other than by a restore; with 400 if there is no such vault; with `unavailable`.
  */
 export async function checkItem(
   store: BackupStore,
