@@ -87,7 +87,7 @@ function openPorts({ store, write, bindings, clock, callsMax }: JobPorts, input:
     prepare: (vault, contents) =>
       callObject(connect(vault), "unavailable", (coordinator) => coordinator.prepareRestore(contents)),
     send(vault, change) {
-      // The log has the order of the ids. Those of `store.now` have none when ids of a later time were drawn in between.
+      // The ids give the log its order, if their times do not go back: `store.now`, the beginning of the step, may be earlier than the last id.
       const operation = withoutRequest(ADMIN, { id: createRequestId(clock()), vault, change });
       return callObject(connect(vault), "uncertain", (coordinator) => coordinator.write(operation));
     },

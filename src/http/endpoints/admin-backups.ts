@@ -1,8 +1,9 @@
 import type { Presented, Schemas } from "../../api/answer.ts";
-import { bytesOfParts, type Manifest, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
+import { bytesOfParts, missingContentsOf, REGISTRY, rowsOfParts } from "../../model/backup.ts";
 import { parseId } from "../../model/ids.ts";
 import { invalid, map, ok, type Result } from "../../model/result.ts";
 import { loadBackups, withBuckets } from "../../store/backup/load.ts";
+import type { OpenManifest } from "../../store/backup/manifest.ts";
 import { type BackedUpVault, listVaults } from "../../store/restore/list-vaults.ts";
 import { presentTime } from "../present/time.ts";
 import { type Call, type ParseCall, type ReplyTo, serveBy } from "../route.ts";
@@ -20,8 +21,8 @@ async function answerBackups({ c, store }: Call, vault: string): ReplyTo<"listBa
   return map(await loadBackups(buckets.value, vault, presentBackup), (json) => ({ json }));
 }
 
-function presentBackup(number: number, opened: Result<Manifest>): Presented<Schemas.Snapshot> {
-  const manifest = opened.ok ? opened.value : undefined;
+function presentBackup(number: number, opened: Result<OpenManifest>): Presented<Schemas.Snapshot> {
+  const manifest = opened.ok ? opened.value.manifest : undefined;
   const missing = manifest && missingContentsOf(manifest);
   return {
     number,

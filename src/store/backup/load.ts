@@ -2,7 +2,7 @@ import type { Keyring } from "../../crypto/keyring.ts";
 import { isBackupKey, type Manifest, type Part, type PartRef, REGISTRY } from "../../model/backup.ts";
 import { isId } from "../../model/ids.ts";
 import type { Skipped } from "../../model/restore.ts";
-import { fail, map, ok, type Result } from "../../model/result.ts";
+import { fail, ok, type Result } from "../../model/result.ts";
 import type { Bucket, ObjectHead, OpenObject } from "../buckets/bucket.ts";
 import { listAll, pagesOf, tryBucket } from "../buckets/calls.ts";
 import { backupsOf, filesOf } from "../buckets/r2.ts";
@@ -152,7 +152,7 @@ const LISTED_BACKUPS_MAX = 100;
 export async function loadBackups<T>(
   { backups, keyring }: BackupStore,
   vault: string,
-  present: (number: number, manifest: Result<Manifest>) => T,
+  present: (number: number, opened: Result<OpenManifest>) => T,
 ): Promise<Result<T[]>> {
   const numbers = await listBackupNumbers(backups, vault);
   if (!numbers.ok) return numbers;
@@ -160,12 +160,7 @@ export async function loadBackups<T>(
   for (const number of numbers.value.slice(-LISTED_BACKUPS_MAX).toReversed()) {
     const open = await loadManifest(backups, keyring, { vault, number });
     if (!open.ok && open.failure.kind === "unavailable") return open;
-    listed.push(
-      present(
-        number,
-        map(open, ({ manifest }) => manifest),
-      ),
-    );
+    listed.push(present(number, open));
   }
   return ok(listed);
 }

@@ -4,7 +4,7 @@ import { BACKUP_FORMAT, type Manifest, REGISTRY } from "../../model/backup.ts";
 import type { Failure } from "../../model/failure.ts";
 import { fail, ok, type Refusal, type Result } from "../../model/result.ts";
 import { SCHEMA } from "../d1/schema.ts";
-import { TABLES } from "../tables/tables.ts";
+import { TABLES, unknownColumns } from "../tables/tables.ts";
 import { sha256 } from "./part.ts";
 
 /** The text of a manifest: a line of JSON, and a line with the id of a root key and the MAC of the first line under it. */
@@ -58,6 +58,5 @@ export async function parseManifest(
 function laterIn({ format, schema, row = {} }: Manifest): string | undefined {
   if (!(format <= BACKUP_FORMAT)) return `the format ${format}`;
   if (!(schema <= SCHEMA.newest)) return `the schema ${schema}`;
-  const column = Object.keys(row).find((name) => !Object.hasOwn(TABLES.vaults.columns, name));
-  return column && `the column vaults.${column}`;
+  return unknownColumns({ name: "vaults", ...TABLES.vaults }, Object.keys(row))[0];
 }

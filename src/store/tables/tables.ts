@@ -78,10 +78,13 @@ export function unknownNames(vault: string, { tables }: Part): string[] {
   const known = backedUpIn(vault === REGISTRY ? "registry" : "vault");
   return tables.flatMap(({ table: name, columns }) => {
     const table = known.find((one) => one.name === name);
-    if (!table) return `the table ${name}`;
-    return columns.filter((column) => !Object.hasOwn(table.columns, column)).map((column) => `the column ${name}.${column}`);
+    return table ? unknownColumns(table, columns) : `the table ${name}`;
   });
 }
+
+/** Returns the names of columns that a table does not have. */
+export const unknownColumns = ({ name, columns }: NamedTable, given: readonly string[]): string[] =>
+  given.filter((column) => !Object.hasOwn(columns, column)).map((column) => `the column ${name}.${column}`);
 
 /** Returns the tables whose rows are in backups. */
 export const backedUpIn = (where: "vault" | "registry"): NamedTable[] =>

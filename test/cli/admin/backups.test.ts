@@ -168,6 +168,11 @@ describe("the end of admin backup", () => {
     expect(names()).toEqual(["POST /v1/admin/jobs"]);
   });
 
+  it("that lost a part while it ran is to run again: the next backup writes the part (21.2)", async () => {
+    const { run: runIt } = await serve(jobOf({}, [], { state: "failed", reason: "backup_damaged" }));
+    expect(await runIt()).toMatchObject(ends(1, "failed: backup_damaged", "Run the command again."));
+  });
+
   it("beside a job that excludes it names that job, and does not wait for it", async () => {
     const { run: runIt } = await serve(jobOf({}, [], { state: "running" }), true);
     expect(await runIt(false)).toMatchObject(ends(5, `excluded\n`, `is a backup job: `, `admin jobs show ${ID}`));

@@ -39,7 +39,7 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
     return EXIT.ok;
   }
   const json = { kind: "backup" as const, full: options.full ?? false, ...(vault !== undefined && { vault }) };
-  const job = await runJob(io, client, { json, label: "backed up", unit: "vault" });
+  const job = await runJob(io, client, { json, label: "backed up", unit: "vault", hints: HINTS });
   const made = job.result?.backup ?? NOTHING_MADE;
   const findings = await findingsOf(client, job);
   await report(io, made);
@@ -52,7 +52,11 @@ export async function backup({ io, options, admin: connect }: BackupCall): Promi
 
 const NOTHING_MADE: BackedUp = { made: 0, unchanged: 0, behind: 0, rows: 0, bytes: 0, contents: 0 };
 
-const NOTHING_YET = "No backup was made: the service has no vault, token or rule yet";
+const HINTS = {
+  not_restored: "The database is new, but the bucket has backups of another one. Restore them first: `item-vault admin restore`.",
+};
+
+const NOTHING_YET = "No backup was made: the service has had neither vaults nor tokens";
 
 const AGAIN = {
   exit: "unavailable",

@@ -20,6 +20,8 @@ export interface JobRequest {
   readonly label: string;
   /** The counted unit, as in "row". */
   readonly unit: string;
+  /** What to do about failures that the same command gets again, by their kinds. */
+  readonly hints?: Readonly<Record<string, string>>;
 }
 
 /** Seconds that one request waits for the end of the job. The progress is drawn in between. */
@@ -39,7 +41,7 @@ const OUTAGE_MS_MAX = 240_000;
  * job. Ctrl-C leaves the job running. Throws a CliError for a job that failed or was stopped, after its findings, and for any
  * failure, with a hint.
  */
-export async function runJob(io: Io, admin: Client, { json, key, label, unit }: JobRequest): Promise<Job> {
+export async function runJob(io: Io, admin: Client, { json, key, label, unit, hints }: JobRequest): Promise<Job> {
   const started = await interruptible((signal) =>
     // A refusal has its own hint: nothing was started then.
     withHint(
@@ -71,8 +73,8 @@ export async function runJob(io: Io, admin: Client, { json, key, label, unit }: 
   for (const finding of findings) await tell(io, lineOf(finding));
   const reason = ended.reason === undefined ? "" : `: ${ended.reason}`;
   const message = `The job ${ended.id} ${ended.state === "failed" ? "failed" : "was stopped"}${reason}`;
-  const hintOfRefusal = HINTS_OF_REFUSALS[ended.reason ?? ""];
-  throw new CliError(message, hintOfRefusal === undefined ? { hint } : { exit: "conflict", hint: hintOfRefusal });
+  const lasting = hints?.[ended.reason ?? ""];
+  throw new CliError(message, lasting === undefined ? { hint } : { exit: "conflict", hint: lasting });
 }
 
 /** Why the last try of a step failed; empty if it did not, or if the job has ended. */
@@ -80,15 +82,6 @@ const failureLineOf = ({ reason, tries = 0, endedAt }: Job): string =>
   reason === undefined || endedAt !== undefined
     ? ""
     : `Try ${tries} of ${STEP_TRIES_MAX} failed: ${reason}. The job tries again by itself.`;
-
-/** What to do about refusals that the same command gets again, by their kinds. */
-export const HINTS_OF_REFUSALS: Readonly<Record<string, string>> = {
-  not_restored: "The database is new, but the bucket has backups of another one. Restore them first: `item-vault admin restore`.",
-  backup_damaged: "If the reason names a root key, add that key to ROOT_KEYS. Otherwise try an older snapshot with --snapshot.",
-  backup_too_new: "Use the release that wrote the backup, or a later one.",
-  backup_newer: "To lose what is newer, add --overwrite.",
-  database_full: "Delete what is not needed, or raise DATABASE_LIMIT_MB when the plan of the account allows more.",
-};
 
 /** Kinds whose running job may have other options, or a wider scope, than the request. */
 const DIFFERING = new Set(["verify", "backup", "restore"]);

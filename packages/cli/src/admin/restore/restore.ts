@@ -8,7 +8,7 @@ import { requireFolder } from "../../frame/paths.ts";
 import { printable, plural } from "../../frame/printable.ts";
 import { confirm } from "../../frame/prompt.ts";
 import { tell } from "../../output/format.ts";
-import { HINTS_OF_REFUSALS, runJob } from "../jobs/run-job.ts";
+import { runJob } from "../jobs/run-job.ts";
 import { findingsOf, hasEnded, listJobs, type Restored } from "../jobs/service.ts";
 import { lineOf } from "../verify/service.ts";
 import { copyFolder } from "./copy-folder.ts";
@@ -72,7 +72,7 @@ const run = (io: Io, client: Client, wanted: Wanted): Promise<Ran> =>
   explainRefusal(io, wanted, async () => {
     const unit = wanted.vault === undefined ? "vault" : "step";
     const json = { kind: "restore" as const, ...given(wanted) };
-    const job = await runJob(io, client, { json, key: await keyOf(client, json), label: "restored", unit });
+    const job = await runJob(io, client, { json, key: await keyOf(client, json), label: "restored", unit, hints: HINTS });
     return { restored: job.result!.restored!, vaults: job.progress.total, findings: await findingsOf(client, job) };
   });
 
@@ -117,13 +117,17 @@ function refusalOf({ room, vaults, items, kept, leftOut }: Restored): Refused | 
 function nothingRestored({ vault, dryRun }: Wanted, { status, kind }: Refused): CliError {
   return new CliError(dryRun ? "Nothing would be restored" : "Nothing was restored", {
     exit: status === 404 ? "notFound" : "conflict",
-    hint: (vault === undefined && HINTS_OF_ALL[kind]) || (HINTS_OF_REFUSALS[kind] ?? listHint(vault)),
+    hint: kind === "backup_newer" && vault === undefined ? IN_USE : (HINTS[kind] ?? listHint(vault)),
   });
 }
 
-/** The hints for a restore of everything. */
-const HINTS_OF_ALL: Readonly<Record<string, string>> = {
-  backup_newer: "Restore single vaults with --vault, and --overwrite where they have changed. Or restore into a new service.",
+const IN_USE = "Restore single vaults with --vault, and --overwrite where they have changed. Or restore into a new service.";
+
+const HINTS: Readonly<Record<string, string>> = {
+  backup_damaged: "If the reason names a root key, add that key to ROOT_KEYS. Otherwise try an older snapshot with --snapshot.",
+  backup_too_new: "Use the release that wrote the backup, or a later one.",
+  backup_newer: "To lose what is newer, add --overwrite.",
+  database_full: "Delete what is not needed, or raise DATABASE_LIMIT_MB when the plan of the account allows more.",
 };
 
 const listHint = (vault: string | undefined): string =>
