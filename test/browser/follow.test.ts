@@ -206,6 +206,28 @@ describe("of two answers the page shows the newer one:", () => {
     expect(await listed(page, "Own").count()).toBe(0);
   });
 
+  it("an Item that the page has deleted does not come back with a list from before, not even for a moment", async () => {
+    const { page, vault, token } = await openItem([login("Own"), login("Other")]);
+    await listed(page, "Own").waitFor();
+    const write = await injectFault(page, "PATCH", "/v1/vaults/*/items/*", "late");
+    const list = await injectFault(page, "GET", LISTS, "late");
+    await press(page, "Favorite");
+    // The event of the write arrives before its answer, so the page loads the Item.
+    await list.answered;
+    write.end();
+    await see(page, "Added to favorites");
+    await choose(page, "Delete…");
+    await confirm(page, "Delete");
+    await gone(page, "Own");
+    await page.evaluate(
+      `new MutationObserver(() => document.querySelector(".rows").textContent.includes("Own") && (document.title = "returned"))
+        .observe(document.body, { childList: true, characterData: true, subtree: true })`,
+    );
+    list.end();
+    await arrive(page, token, vault, "Arrives");
+    expect(await page.title()).not.toBe("returned");
+  });
+
   it("a late answer to a write does not take the place of what somebody else has written since", async () => {
     const { page, patch } = await openItem([login("Own")]);
     await listed(page, "Own").waitFor();

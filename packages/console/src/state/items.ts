@@ -64,13 +64,14 @@ export const forgetShown = (): void => loadedWrites.clear();
 const lastWriteOf = ({ attributeVersion, contentVersion }: Vault): number => attributeVersion + contentVersion;
 
 /**
- * Loads Items of a vault that others have written. An answer that is older than a write of this page is corrected by the event of that write.
- * After `ended`, nothing changes. Throws an ItemVaultError, or the reason of `ended`.
+ * Loads Items of a vault that others have written. An Item that this page deletes during the load stays out of the list. After `ended`,
+ * nothing changes. Throws an ItemVaultError, or the reason of `ended`.
  */
 export async function loadWritten(vault: string, ids: readonly string[], ended: AbortSignal): Promise<void> {
+  const listedBefore = new Set(ids.filter((id) => listedEntry(vault, id)));
   const loaded = await loadList(vault, ids.map((id) => `id eq "${id}"`).join(" or "));
   ended.throwIfAborted();
-  loaded.forEach(putItem);
+  for (const item of loaded) if (!listedBefore.has(item.id) || listedEntry(vault, item.id)) putItem(item);
   const present = new Set(loaded.map(({ id }) => id));
   for (const id of ids) if (!present.has(id)) dropItem(vault, id);
 }
