@@ -100,7 +100,7 @@ describe("dotenv", () => {
     "shlex of Python": { write: (value) => `'${value.replaceAll("'", `'"'"'`)}'`, can: (value) => !/\r|\\/.test(value) },
     "Docker Compose and python-dotenv in single quotes": {
       write: (value) => `'${value.replaceAll("'", String.raw`\'`)}'`,
-      can: (value) => !/[\r\\]/.test(value) && !/'[\s#]|'$/.test(value),
+      can: (value) => !/[\r\\]/.test(value) && !/'[\s#"]|'$/.test(value),
     },
   };
 
