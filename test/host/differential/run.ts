@@ -119,9 +119,7 @@ class Run {
     const sent = [this.#filled(drawn, 0), this.#filled(drawn, 1)] as const;
     const answers = (await Promise.all(this.#sides.map((side, at) => side.send(sent[at]!)))) as [Answer, Answer];
     const replies = answers.map(replyOf) as [Reply, Reply];
-    const isObject = /\/backups\/+object\b/.test(drawn.path);
-    const compared = drawn.operation ?? (isObject ? "getBackupObject" : undefined);
-    const differences = this.#comparison.ofAnswers(compared, this.#sides, answers);
+    const differences = this.#comparison.ofAnswers(drawn.operation ?? operationAt(drawn), this.#sides, answers);
     if (differences.length > 0) this.#report(drawn, sent, answers, differences);
     const { operation, ids } = drawn;
     if (answers.every(({ status }) => status < 400) && operation) {
@@ -255,6 +253,15 @@ class Run {
     );
   }
 }
+
+const PATTERNS = (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
+  const { method, path } = OPERATIONS[id];
+  return { id, pattern: new RegExp(`^${method} ${path.replaceAll(/:\w+/g, "[^/]+")}/?(\\?|$)`) };
+});
+
+/** Returns the operation of a request that was drawn for another one, and then got another method. */
+const operationAt = ({ method, path }: Drawn): OperationId | undefined =>
+  PATTERNS.find(({ pattern }) => pattern.test(`${method} ${path.replaceAll(/\/+/g, "/")}`))?.id;
 
 const adminRequest = (method: string, path: string): Sent => ({
   method,
