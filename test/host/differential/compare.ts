@@ -12,8 +12,8 @@ const OF_TRANSPORT: Readonly<Record<string, string>> = {
   "transfer-encoding": "a body without a length is cut into chunks by both, and its bytes are compared",
 };
 
-/** Headers whose values depend on time. */
-const OF_TIME = /^(item-vault-age): \d+$/;
+/** Seconds in headers: the age of a copy, and the rest of a session. */
+const SECONDS = /(?<=^item-vault-age: )\d+|(?<=; Max-Age=)[1-9]\d*/;
 
 /** Attributes whose values background work changes at any time, and why. */
 const OF_BACKGROUND: Readonly<Record<string, string>> = {
@@ -143,7 +143,7 @@ function headersOf({ headers, body }: Answer, side: Side, operation: OperationId
   return headers
     .filter(([name]) => !(name.toLowerCase() in OF_TRANSPORT))
     .filter(([name, value]) => !(name.toLowerCase() === "content-length" && (isPart || Number(value) === body.length)))
-    .map(([name, value]) => `${name.toLowerCase()}: ${withoutOrigin(value, side)}`.replace(OF_TIME, "$1"));
+    .map(([name, value]) => `${name.toLowerCase()}: ${withoutOrigin(value, side)}`.replace(SECONDS, "{seconds}"));
 }
 
 /** Lists whose order is that of random ids, where they were made in one second: by the attribute that orders them here. */

@@ -261,7 +261,7 @@ const PATTERNS = (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
 
 /** Returns the operation of a request that was drawn for another one, and then got another method. */
 const operationAt = ({ method, path }: Drawn): OperationId | undefined =>
-  PATTERNS.find(({ pattern }) => pattern.test(`${method} ${path.replaceAll(/\/+/g, "/")}`))?.id;
+  PATTERNS.find(({ pattern }) => pattern.test(`${method === "HEAD" ? "GET" : method} ${path.replaceAll(/\/+/g, "/")}`))?.id;
 
 const adminRequest = (method: string, path: string): Sent => ({
   method,
