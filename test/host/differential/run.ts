@@ -259,7 +259,7 @@ const PATTERNS = (Object.keys(OPERATIONS) as OperationId[]).map((id) => {
   return { id, pattern: new RegExp(`^${method} ${path.replaceAll(/:\w+/g, "[^/]+")}/?(\\?|$)`) };
 });
 
-/** Returns the operation of a request that was drawn for another one, and then got another method. */
+/** Returns the operation at the method and path of a request. A drawn request may get a method that its operation does not have. */
 const operationAt = ({ method, path }: Drawn): OperationId | undefined =>
   PATTERNS.find(({ pattern }) => pattern.test(`${method === "HEAD" ? "GET" : method} ${path.replaceAll(/\/+/g, "/")}`))?.id;
 
