@@ -8,7 +8,7 @@ import { ACTIVITY, sealActivity } from "./entry-rows.ts";
 const INSERT = `
   INSERT INTO activity (${ACTIVITY.columns})
   SELECT value ->> 'log', ${ACTIVITY.values} FROM json_each(?1)
-  WHERE EXISTS (SELECT 1 FROM tokens WHERE id = ?2 AND (?3 IS NULL OR claims = ?3))
+  WHERE EXISTS (SELECT 1 FROM tokens WHERE id = ?2 AND sealed = ?3)
   ON CONFLICT (vault_id, id) DO NOTHING`;
 
 /** The tokens of a query, each with the number of its entry. */
@@ -38,14 +38,14 @@ export async function adminEntriesStatement(
 }
 
 /**
- * Returns the statement that inserts an entry about a token into the admin's log. If a hash is given, the token needs that hash. Without the
- * token's row the statement inserts nothing. It must come after the statement that inserts the row, or before the one that deletes it.
+ * Returns the statement that inserts an entry about a token into the admin's log. It comes after the statement that writes the token's row.
+ * It inserts nothing unless the row has this ciphertext, which each sealing makes anew: so a repeated request has no second entry.
  */
 export async function adminEntryStatement(
   store: Store,
   entry: Activity,
-  { id, hash }: { readonly id: string; readonly hash?: string },
+  { id, sealed }: { readonly id: string; readonly sealed: string },
 ): Promise<D1PreparedStatement> {
   const row = await sealActivity(store, entry);
-  return store.db.prepare(INSERT).bind(JSON.stringify([row]), id, hash ?? null);
+  return store.db.prepare(INSERT).bind(JSON.stringify([row]), id, sealed);
 }

@@ -62,7 +62,7 @@ export async function insertNamed(
   const { nameOf, rowsMax, exists, plural } = NAMED[kind];
   const refusal = refusesNew(store.settings, claims.issuedAt);
   if (refusal !== undefined) return fail("misconfigured", refusal);
-  const [{ hash, values }, indexes] = await Promise.all([
+  const [{ row: made, values }, indexes] = await Promise.all([
     makeTokenRow(keyring, claims),
     nameIndexes(keyring, kind, nameOf(claims)),
   ]);
@@ -72,7 +72,7 @@ export async function insertNamed(
     db.prepare(SQL.one).bind(id, kind),
     db.prepare(SQL.ended).bind(id),
     db.prepare(SQL.same).bind(JSON.stringify(indexes)),
-    await adminEntryStatement(store, entry, { id, hash }),
+    await adminEntryStatement(store, entry, made),
     await proofStatement(db, keyring.active),
   );
   if (!done.ok) return refusalOfWrite(done);

@@ -111,11 +111,12 @@ export async function replacePerson(
   const claims: Claims = { ...changed, since, issuedAt: Math.max(Math.floor(now / 1000), issuedAt + 1) };
   const refusal = refusesNew(store.settings, claims.issuedAt);
   if (refusal !== undefined) return fail("misconfigured", refusal);
-  const { hash, values } = await makeTokenRow(keyring, claims);
+  const { row: made, values } = await makeTokenRow(keyring, claims);
+  const { claims: hash } = made;
   const done = await runBatch<[Id, never, never, never, never, never]>(
     db,
     db.prepare(SQL.update).bind(...values, row.sealed),
-    await adminEntryStatement(store, entry, { id, hash }),
+    await adminEntryStatement(store, entry, made),
     ...(await endBelowChanged(store, id, hash, entry)),
     await proofStatement(db, keyring.active),
   );

@@ -68,11 +68,11 @@ export const insertTokenRow = (condition: string): string => `
   INSERT ${into("tokens")} SELECT ${TOKEN_COLUMNS.map((_, index) => `?${1 + index}`).join(", ")} WHERE ${condition}
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
-/** Signs and seals the claims under the active root key. Returns the token and the values of its row, in the order of the columns. */
+/** Signs and seals the claims under the active root key. Returns the token, its row, and the row's values in the order of the columns. */
 export async function makeTokenRow(
   keyring: Keyring,
   claims: Claims,
-): Promise<{ token: string; hash: string; values: unknown[] }> {
+): Promise<{ token: string; row: TokenRow; values: unknown[] }> {
   const root = keyring.active;
   const token = await signToken(keyring, claims);
   const hash = await hashToken(token);
@@ -80,7 +80,7 @@ export async function makeTokenRow(
   const { id, issuedAt, expiresAt } = claims;
   const times = { created_at: issuedAt * 1000, expires_at: expiresAt * 1000 };
   const row: TokenRow = { id, root_key_id: root.id, sealed, ...times, claims: hash, signed_by: root.id, ...derived };
-  return { token, hash, values: valuesOf(row, TOKEN_COLUMNS) };
+  return { token, row, values: valuesOf(row, TOKEN_COLUMNS) };
 }
 
 /** Decrypts a row. Fails with `misconfigured` (a root key is missing) or `integrity`. */

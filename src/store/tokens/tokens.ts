@@ -59,7 +59,7 @@ export async function insertToken(
   const { id } = claims;
   const refusal = refusesNew(store.settings, claims.issuedAt);
   if (refusal !== undefined) return fail("misconfigured", refusal);
-  const { token, hash, values } = await makeTokenRow(keyring, claims);
+  const { token, row: made, values } = await makeTokenRow(keyring, claims);
   if (token.length > TOKEN_CHARACTERS_MAX)
     return invalid(`the token would have more than ${TOKEN_CHARACTERS_MAX} characters: name fewer vaults, or shorten its name`);
   const done = await runBatch<[never, never, { id: string }, TokenRow, TokenRow, Pick<TokenRow, "claims">, never, never]>(
@@ -69,7 +69,7 @@ export async function insertToken(
     db.prepare(SQL.live).bind(id),
     db.prepare(SQL.ended).bind(id),
     db.prepare(SQL.hash).bind(parent?.id ?? null),
-    await adminEntryStatement(store, entry, { id, hash }),
+    await adminEntryStatement(store, entry, made),
     await proofStatement(db, keyring.active),
   );
   if (!done.ok) return refusalOfWrite(done);
